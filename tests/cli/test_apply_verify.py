@@ -64,6 +64,11 @@ ALTER TABLE versions DROP COLUMN a, ALGORITHM=INSTANT
 ALTER TABLE versions RENAME COLUMN b TO bb
 ALTER TABLE versions ADD COLUMN a VARCHAR(5), ALGORITHM=INSTANT
 UPDATE versions SET n = 1, a = 'zz' WHERE id = 1
+CREATE TABLE defaults (id INT PRIMARY KEY, v VARCHAR(9))
+INSERT INTO defaults VALUES (1, 'a'), (2, 'b'), (3, 'c')
+ALTER TABLE defaults ADD COLUMN h INT NOT NULL DEFAULT 77, ADD COLUMN s VARCHAR(20) DEFAULT 'sieben' FIRST, ALGORITHM=INSTANT
+UPDATE defaults SET h = 78 WHERE id = 2
+INSERT INTO defaults VALUES (NULL, 4, 'd', 5)
 CREATE TABLE parts (id INT, y INT, PRIMARY KEY (id, y)) PARTITION BY RANGE (y) SUBPARTITION BY HASH (id) SUBPARTITIONS 2 (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN MAXVALUE)
 INSERT INTO parts VALUES (1, 2), (2, 20), (3, 5), (4, 50)
 SET binlog_row_value_options = PARTIAL_JSON
@@ -140,8 +145,8 @@ def test_all_rows_of_a_sound_backup_are_equal(backup: Backup) -> None:
         "  not compared, as the file has no virtual columns: b"
     ]
     assert f"{SCHEMA}.parts: 4 rows equal" in lines
-    assert len(lines) == ROUND + 10
-    assert f"{(ROWS - 1) * ROUND + 21} rows equal, no other row in the log or the files" in done.err
+    assert len(lines) == ROUND + 11
+    assert f"{(ROWS - 1) * ROUND + 25} rows equal, no other row in the log or the files" in done.err
 
 
 def test_json_has_every_table(backup: Backup) -> None:

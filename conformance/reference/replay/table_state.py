@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.jsonb.decode import decode
@@ -27,6 +27,12 @@ MISSING: Final = object()
 _NO_INFO: Final = ColumnInfo(ColumnType(types.NULL), nullable=True)
 
 
+class NewDefault(NamedTuple):
+    """The value that existing rows get in a new column, as DDL has it: the next TABLE_MAP gives it its type."""
+
+    words: tuple[Word, ...]
+
+
 class TableState:
     """A table. ``columns`` is ``None`` before its CREATE TABLE.
 
@@ -41,6 +47,7 @@ class TableState:
         self.rows: dict[int, list[Any]] = {}
         self.map: TableMap | None = None
         self._infos: list[ColumnInfo | None] = []  # of each column, kept when DDL moves columns
+        self._untyped = False  # whether rows may have a NewDefault
         self._next = 0
         self._indexes: dict[tuple[int, ...], dict[tuple[Any, ...], list[int]]] = {}
 
@@ -61,9 +68,29 @@ class TableState:
             self._indexes.clear()
         self.map = table
         self._infos = list(table.described)
+        if self._untyped:
+            self._type_defaults()
+
+    def _type_defaults(self) -> None:
+        """Give the defaults of new columns their types."""
+        for at, info in enumerate(self._infos):
+            for row in self.rows.values():
+                if isinstance(row[at], NewDefault):
+                    row[at] = MISSING if info is None else _literal(info, row[at].words)
+                    if row[at] is MISSING:
+                        raise self.error("alter", "a new column whose values are not known", None, at + 1)
+        self._untyped = False
+        self._indexes.clear()
 
     def infos(self) -> list[ColumnInfo]:
-        """The facts about each column. A column without a TABLE_MAP so far is NULL in every row and has no facts."""
+        """The facts about each column. A column without a TABLE_MAP so far is NULL in every row and has no facts.
+
+        Raises for a new column with a default, while no row event has told its type.
+        """
+        if self._untyped and any(isinstance(value, NewDefault) for row in self.rows.values() for value in row):
+            raise self.error(
+                "alter", "a new column has a default, and no row event behind it tells its type", None, None
+            )
         return [info or _NO_INFO for info in self._infos]
 
     def column_names(self) -> list[str]:
@@ -141,10 +168,9 @@ class TableState:
             if isinstance(change, RenameColumn):
                 continue
             if change.old is None:
-                if self.rows:
-                    self._check_null(change.definition)
+                value = self._value_of_new(change.definition) if self.rows else None
                 at = len(columns) if change.after is None else self._after(change.after)
-                self._insert(at, change.definition, None, dict.fromkeys(self.rows))
+                self._insert(at, change.definition, None, dict.fromkeys(self.rows, value))
                 known.insert(at, change.definition.name.lower())
             elif change.after is not None:
                 at = self.place(change.definition.name)
@@ -168,11 +194,17 @@ class TableState:
         for number, row in self.rows.items():
             row.insert(at, values[number])
 
-    def _check_null(self, column: ColumnDefinition) -> None:
-        """Raise unless existing rows get NULL in a new column: the log does not have other values."""
+    def _value_of_new(self, column: ColumnDefinition) -> NewDefault | None:
+        """What existing rows get in a new column: NULL or a constant. Raises for values that are not in the log."""
         default = column.default
-        if column.generated or column.not_null or column.automatic or (default and not default[0].among("NULL")):
-            raise self.error("alter", "a new column whose values are not known", "NULL", column.name)
+        null = not default or default[0].among("NULL")
+        constant = bool(default) and (default[0].string or default[0].text.isdecimal())
+        if column.generated or column.automatic or (column.not_null if null else not constant):
+            raise self.error("alter", "a new column whose values are not known", "NULL or a constant", column.name)
+        if null:
+            return None
+        self._untyped = True
+        return NewDefault(default)
 
     def _after(self, name: str) -> int:
         return 0 if not name else self.place(name) + 1

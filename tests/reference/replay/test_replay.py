@@ -227,7 +227,7 @@ def test_added_columns_are_null_and_take_their_place() -> None:
     "sql",
     [
         "alter table t add x int not null",
-        "alter table t add x int default 5",
+        "alter table t add x timestamp default current_timestamp on update current_timestamp",
         "alter table t add x int as (id + 1)",
         "alter table t modify v bigint",
         "alter table t convert to character set latin1",
