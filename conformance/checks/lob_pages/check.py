@@ -1,4 +1,4 @@
-"""LOB12, LOB14 to LOB19, LOB21: fields, entries and types of the pages of large objects in a real file."""
+"""LOB12 to LOB19, LOB21: fields, entries and types of the pages of large objects in a real file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.checks.lob_pages import run
-from conformance.checks.lob_pages.judge import JUDGED, LENGTH_DEVIATION, Judge
+from conformance.checks.lob_pages.judge import JUDGED, LENGTH_DEVIATION, Judge, compressed_types
 from conformance.servers.roles.data_files import readable
 from generators.draw import Stream
 
@@ -40,3 +40,18 @@ def test_fields(check: Check) -> None:
         for requirement in JUDGED:
             with check.part(requirement, requirement).block(number, cases=ROWS) as block:
                 block.differs(*judge.problems[requirement])
+
+
+@pytest.mark.check("lob-pages/compressed", "LOB13")
+def test_compressed_types(check: Check) -> None:
+    """The five types of pages of a compressed large object have the numbers that the article names."""
+    server = check.needs_started_server(NEEDS)
+    for number in check.blocks():
+        with server.connect() as session, server.schema(session):
+            if not readable(session):
+                check.leave_out(UNREADABLE)
+            run.create(session, run.COMPRESSED)
+            run.store_chunks(session, Stream("lob-chunks", check.seed, number))
+            pages, problems = compressed_types(run.known_file(session, page_size=run.COMPRESSED_PAGE))
+        with check.block(number, cases=pages) as block:
+            block.differs(*problems)

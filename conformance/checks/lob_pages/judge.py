@@ -96,6 +96,27 @@ class KnownFile:
         return page[start : start + number(page, "first page" if first else "data page", "data length")]
 
 
+def compressed_types(file: KnownFile) -> tuple[int, list[Problem]]:
+    """How many pages of a compressed large object the file has, and what is wrong with their types (LOB13).
+
+    Each number means the type that the server's own table of pages names, and every type is there.
+    """
+    wanted = {number: name for name, number in tables.TYPES.items() if name.startswith("ZLOB")}
+    missing = dict(wanted)
+    pages, found = 0, list[Problem]()
+    for at in range(len(file.data) // file.page_size):
+        number, name = file.type(at), file.names.get(at)
+        if number not in wanted and name not in wanted.values():
+            continue
+        pages += 1
+        missing.pop(number, None)
+        if wanted.get(number) != name:
+            message = "a page has another type than the server's table of pages says"
+            found.append(Problem(f"page {at}", str(tables.TYPES.get(str(name), name)), str(number), message))
+    found += [Problem("types in the file", name, "none", "a type of page does not occur") for name in missing.values()]
+    return pages, found
+
+
 class Judge:
     """The problems of one file, by requirement. ``short_lengths``: whether :data:`LENGTH_DEVIATION` is listed."""
 

@@ -17,13 +17,18 @@ if TYPE_CHECKING:
     from generators.draw import Draw
 
 WHOLE: Final = "SET SESSION binlog_row_image = FULL, SESSION binlog_row_value_options = ''"
+COMPRESSED: Final = "ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 4"
+COMPRESSED_PAGE: Final = 4096
+# Chunks of 1024 hashes: the pages of so many fragments need a page of fragment entries (innodb-lob 10.2).
+_CHUNKS: Final = 170
+_HASHES: Final = 10  # in each chunk but the first one: what is left is compressed to a fragment
 SMALLEST, LARGE, LARGEST = 9_000, 60_000, 260_000
 _OFFSETS: Final = 6
 _PAGES: Final = (
     "SELECT page_number, page_type FROM information_schema.innodb_buffer_page WHERE space = "
-    "(SELECT space FROM information_schema.innodb_tablespaces WHERE name = CONCAT(DATABASE(), '/{table}'))"
+    "(SELECT space FROM information_schema.innodb_tablespaces WHERE name = CONCAT(DATABASE(), '/t'))"
 )
-_SPACE: Final = "SELECT space FROM information_schema.innodb_tablespaces WHERE name = CONCAT(DATABASE(), '/{table}')"
+_SPACE: Final = "SELECT space FROM information_schema.innodb_tablespaces WHERE name = CONCAT(DATABASE(), '/t')"
 
 
 def create(connection: Connection, options: str = "ROW_FORMAT = DYNAMIC") -> None:
@@ -31,15 +36,16 @@ def create(connection: Connection, options: str = "ROW_FORMAT = DYNAMIC") -> Non
     connection.execute_many([WHOLE, f"CREATE TABLE t (id INT PRIMARY KEY, j JSON) {OWN_FILE} {options}"]).check()
 
 
-def known_file(connection: Connection, table: str = "t") -> KnownFile:
-    """A copy of the table's file, and what INFORMATION_SCHEMA says of its space and its pages.
+def known_file(connection: Connection, *, page_size: int | None = None) -> KnownFile:
+    """A copy of the table's file, and what INFORMATION_SCHEMA says of its space and its pages. ``page_size``: of a compressed one.
 
     The pages come first: FLUSH TABLES FOR EXPORT takes them out of the buffer pool.
     """
-    names = {int(at or 0): str(name) for at, name in connection.execute(_PAGES.format(table=table)).texts()}
-    space = int(connection.execute(_SPACE.format(table=table)).scalar() or 0)
-    data = table_file(connection, table)
-    return KnownFile(data, int(connection.variable("global.innodb_page_size") or 0), space, names)
+    names = {int(at or 0): str(name) for at, name in connection.execute(_PAGES).texts()}
+    space = int(connection.execute(_SPACE).scalar() or 0)
+    data = table_file(connection)
+    size = page_size or int(connection.variable("global.innodb_page_size") or 0)
+    return KnownFile(data, size, space, names)
 
 
 def stored_documents(events: Iterable[bytes]) -> Iterator[bytes]:
@@ -51,6 +57,18 @@ def stored_documents(events: Iterable[bytes]) -> Iterator[bytes]:
                 document = row.after[1]
                 assert isinstance(document, bytes)
                 yield document
+
+
+def store_chunks(connection: Connection, draw: Draw) -> None:
+    """One document of many chunks: the first is hashes and takes pages of its own, each other one a fragment."""
+    count, salt = _CHUNKS * 1024, draw.letters(8, "abcdefgh")
+    query = (
+        f"WITH RECURSIVE parts (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM parts WHERE n < {count}) "
+        f"SELECT 1, JSON_OBJECT('p', GROUP_CONCAT(IF(n < 1024 OR MOD(n, 1024) < {_HASHES}, "
+        f"SHA2(CONCAT(n, '{salt}'), 512), REPEAT('a', 128)) ORDER BY n SEPARATOR '')) FROM parts"
+    )
+    limits = "SET SESSION group_concat_max_len = 1 << 30, SESSION cte_max_recursion_depth = 1000000"
+    connection.execute_many([limits, f"INSERT INTO t {query}"]).check()
 
 
 def known_rows(server: Server, connection: Connection, draw: Draw, count: int) -> list[KnownRow]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.checks.lob_pages import check, run, tables
-from conformance.checks.lob_pages.judge import JUDGED, Judge, KnownFile, KnownRow
+from conformance.checks.lob_pages.judge import JUDGED, Judge, KnownFile, KnownRow, compressed_types
 from generators.draw import Stream
 from tests.running import run as run_check
 
@@ -156,6 +156,40 @@ def test_a_wrong_field_is_a_problem_of_its_requirement(
 ) -> None:
     file, rows = stored
     assert _problems(plant(file), rows)[requirement] > 0, name
+
+
+@pytest.fixture(scope="module")
+def chunks(server: ProcessServer) -> KnownFile:
+    """A file with every type of page of a compressed large object."""
+    with server.connect() as session, server.schema(session):
+        run.create(session, run.COMPRESSED)
+        run.store_chunks(session, Stream("planted"))
+        return run.known_file(session, page_size=run.COMPRESSED_PAGE)
+
+
+def test_a_compressed_document_has_all_types_of_pages(chunks: KnownFile) -> None:
+    pages, problems = compressed_types(chunks)
+    assert pages >= 50
+    assert problems == []
+
+
+@pytest.mark.planted("LOB13")
+@pytest.mark.parametrize("name", [name for name in tables.TYPES if name.startswith("ZLOB")])
+def test_another_number_or_name_of_a_type_is_a_problem(chunks: KnownFile, name: str) -> None:
+    page = next(at for at, called in chunks.names.items() if called == name)
+    data = bytearray(chunks.data)
+    data[page * chunks.page_size + 25] ^= 1
+    assert compressed_types(replace(chunks, data=bytes(data)))[1]
+    assert compressed_types(replace(chunks, names={**chunks.names, page: "BLOB"}))[1]
+
+
+@pytest.mark.planted("LOB13")
+def test_a_type_that_does_not_occur_is_a_problem(chunks: KnownFile) -> None:
+    data = chunks.data.replace(b"\0\x1d\0\0\0\0\0\0\0\0", b"\0\0" + b"\0" * 8)
+    names = {at: name for at, name in chunks.names.items() if name != "ZLOB_FRAG_ENTRY"}
+    assert [problem.expected for problem in compressed_types(replace(chunks, data=data, names=names))[1]] == [
+        "ZLOB_FRAG_ENTRY"
+    ]
 
 
 def test_a_server_passes(recorded: Recorded) -> None:
