@@ -37,9 +37,10 @@ def create(connection: Connection, options: str = "ROW_FORMAT = DYNAMIC") -> Non
 
 
 def known_file(connection: Connection, *, page_size: int | None = None) -> KnownFile:
-    """A copy of the table's file, and what INFORMATION_SCHEMA says of its space and its pages. ``page_size``: of a compressed one.
+    """A copy of the table's file, and what INFORMATION_SCHEMA says of its space and its pages.
 
-    The pages come first: FLUSH TABLES FOR EXPORT takes them out of the buffer pool.
+    ``page_size`` is that of a compressed table. The pages come first, as FLUSH TABLES FOR EXPORT takes them out of the
+    buffer pool.
     """
     names = {int(at or 0): str(name) for at, name in connection.execute(_PAGES).texts()}
     space = int(connection.execute(_SPACE).scalar() or 0)
