@@ -104,6 +104,7 @@ def _batch(check: Check, server: ProcessServer, page_size: int, numbers: range, 
             judged.counts.update({
                 "sequences": 1, sequence.shape.format: 1, "changes": len(sequence.changes),
                 "changes refused": len(outcome.refused), "imports": taken.imported,
+                "files with FULLTEXT, or that 9.7.4 cannot import": taken.left,
             })  # fmt: skip
         schemas = [schema for sequence in sequences for schema in sequence.schemas]
         tables, spaces = [*shown_tables(connection, [*schemas, "sys"])], tablespace_facts(connection)
@@ -131,5 +132,6 @@ def _whole_directory(server: ProcessServer, judged: Judged, tables: list[ShownTa
     ]
     for file in files:
         judged.add_file(file, tables, spaces)
+    judged.add("SDI66", imports.definitions(files, tables), len(tables))
     judged.add("SDI18", judge.tablespace_records(files, spaces), len(files))
     judged.add("SDI18", judge.table_records(files, tables), len(tables))

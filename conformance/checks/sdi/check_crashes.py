@@ -62,6 +62,8 @@ def test_kills_inside_ddl(check: Check) -> None:
                 connection.execute(f"CREATE TABLE t{session} (id int PRIMARY KEY, a int) {place}")
                 connection.execute(f"INSERT INTO t{session} VALUES (1, 2), (2, 3)")
         for number in check.blocks():
+            if not server.alive():
+                server.start()
             draw = Stream("sdi-crashes", check.seed, number)
             counts["statements"] += _run_until_killed(server, draw)
             counts["kills"] += 1
@@ -71,7 +73,6 @@ def test_kills_inside_ddl(check: Check) -> None:
                 tables, spaces = [*shown_tables(connection, [_SCHEMA])], tablespace_facts(connection)
             server.stop()
             files = _files(server)
-            server.start()
             check.record(number, both_or_none(files, tables), cases=len(tables), requirement="SDI27")
             check.record(number, recovered(files, tables, spaces), cases=len(files), requirement="SDI64")
             counts["files compared after recovery"] += len(files)

@@ -56,6 +56,15 @@ def statements(files: Sequence[SdiFile]) -> dict[tuple[str, str], str]:
     }
 
 
+def definitions(files: Sequence[SdiFile], tables: Sequence[ShownTable]) -> Iterator[Problem]:
+    """Hold CREATE TABLE of the files against SHOW CREATE TABLE; in general and system tablespaces too."""
+    texts = statements(files)
+    for table in tables:
+        text = texts.get((table.schema, table.name), "")
+        if comparable(text) != comparable(table.create):
+            yield Problem(f"CREATE TABLE {table.name}", table.create, text, "CREATE TABLE of the file differs")
+
+
 @dataclass(slots=True)
 class Taken:
     """What came of the files of a sequence. ``left``: tables whose files were not imported."""
@@ -72,15 +81,11 @@ def import_tables(server: ProcessServer, connection: Connection, outcome: Outcom
     for table in outcome.tables:
         if not table.own_file:
             continue
-        text = texts[table.schema, table.name]
-        if comparable(text) != comparable(table.create):
-            taken.problems.append(
-                Problem(f"CREATE TABLE {table.name}", table.create, text, "CREATE TABLE of the file differs")
-            )
-        elif _FULLTEXT in table.create or _unsafe(outcome.files, table):
+        if _FULLTEXT in table.create or _unsafe(outcome.files, table):
             taken.left += 1
         else:
             taken.imported += 1
+            text = texts[table.schema, table.name]
             taken.problems += _import(server, connection, table, text, folder / table.schema, outcome.files)
     return taken
 

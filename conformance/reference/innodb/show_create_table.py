@@ -64,7 +64,7 @@ def _create_table(table: Json, tablespace: Json) -> str:
     parts = [_column(column, table) for column in table["columns"] if column["hidden"] in _VISIBLE]
     parts += [_index(index, table) for index in table["indexes"] if not index["hidden"]]
     parts += [_foreign_key(key, table) for key in table["foreign_keys"]]
-    parts += [_check(check) for check in table["check_constraints"]]
+    parts += [_check(check) for check in sorted(table["check_constraints"], key=lambda check: check["name"].lower())]
     body = ",\n".join(f"  {part}" for part in parts)
     return f"CREATE TABLE {quoted(table['name'])} (\n{body}\n){_options(table, tablespace)}{_partitions(table)}"
 

@@ -36,3 +36,42 @@ def test_an_incomplete_entry_is_refused(key: str) -> None:
     table = {name: value for name, value in RECORDED[0]["table"].items() if name != key}
     with pytest.raises(DecodeError, match="not complete"):
         create_table(table)
+
+
+def generated(expression: str) -> str:
+    """The column clause of a generated column with this expression in the file."""
+    vector = next(
+        vector for vector in RECORDED if any(column["generation_expression"] for column in vector["table"]["columns"])
+    )
+    table = json.loads(json.dumps(vector["table"]))
+    column = next(column for column in table["columns"] if column["generation_expression"])
+    column["generation_expression"], column["hidden"] = expression, 1
+    return create_table(table).partition("GENERATED ALWAYS AS (")[2].partition(") VIRTUAL")[0].partition(") STORED")[0]
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        (b"concat(`a`,_utf8mb4'\xc3\xa9')", "concat(`a`,_utf8mb4'é')"),
+        (b"concat(`a`,_latin1'\xe9',_latin1'e')", "concat(`a`,_utf8mb4'é',_latin1'e')"),
+        (b"concat(_cp1251'\xc4',`_latin1'\xc3\xa9'`)", "concat(_utf8mb4'Д',`_latin1'é'`)"),
+        (b"concat(_utf16'\x046\\0\xe9')", "concat(_utf8mb4'жé')"),
+        (b"concat(_latin1'\xe9\\'\\\\')", r"concat(_utf8mb4'é\'\\')"),
+        (b"(`a` + _none'\xc3\xa9')", "(`a` + _none'é')"),
+    ],
+)
+def test_literals_keep_the_bytes_of_their_character_set(stored: bytes, shown: str) -> None:
+    """As 9.7.4 stored them, and as it shows those of a column in utf8mb4 (innodb-sdi B.2)."""
+    assert generated(stored.decode("utf-8", "surrogateescape")) == shown
+
+
+@pytest.mark.parametrize(("kind", "value", "shown"), [(22, "Ag==", "'b'"), (22, "AA==", "''"), (23, "BQ==", "'a,c'")])
+def test_defaults_of_enum_and_set_in_binary(kind: int, value: str, shown: str) -> None:
+    """The position, or a bit for each member (innodb-sdi B.2)."""
+    table = json.loads(json.dumps(RECORDED[0]["table"]))
+    table["columns"][0] |= {
+        "type": kind, "collation_id": 63, "default_value": value, "default_value_utf8_null": False, "hidden": 1,
+        "has_no_default": False, "is_auto_increment": False, "default_option": "", "generation_expression": "",
+        "elements": [{"name": name} for name in ("YQ==", "Yg==", "Yw==")],
+    }  # fmt: skip
+    assert f" DEFAULT {shown}" in create_table(table).splitlines()[1]
