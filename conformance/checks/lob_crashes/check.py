@@ -44,10 +44,8 @@ def test_large_objects_survive_a_crash(check: Check) -> None:
 
 def record(check: Check, number: int, crash: Crash) -> None:
     """One block for each requirement."""
-    census = {f"kill {moment}": count for moment, count in crash.moments.items()}
     for name, problems in judge(crash).items():
-        counted = {"census": census} if name == ROLLED_BACK else {}
-        check.part(name, name).record(number, problems, cases=crash.cases[name], replay=again(check), **counted)
+        check.part(name, name).record(number, problems, cases=crash.cases[name], replay=again(check))
 
 
 def never_back(error: StartFailed | ServerDied) -> Problem:
