@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Output, narrate, warn
+from conformance.cli.data_files import keyring_option
 from conformance.cli.logs import MAX_UNCOMPRESSED, check_files, read_log
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conformance.reference.binlog.event import Event
     from conformance.reference.replay.engine import Replay
 
@@ -40,8 +43,9 @@ class _DataFilesBehind(click.Command):
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option(_VERIFY, "data_files", multiple=True, metavar="FILE.ibd…",
               help="Compare the final tables with these InnoDB data files, instead of printing them.")  # fmt: skip
+@keyring_option
 @MAX_UNCOMPRESSED
-def command(files: tuple[str, ...], form: str, data_files: tuple[str, ...], limit: int) -> None:
+def command(files: tuple[str, ...], form: str, data_files: tuple[str, ...], keyring: Path | None, limit: int) -> None:
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
     Rows come from row events; of the statements, the replay follows only those that define tables. A statement that it
@@ -58,7 +62,7 @@ def command(files: tuple[str, ...], form: str, data_files: tuple[str, ...], limi
 
     check_files(files)
     with ExitStack() as stack:
-        verification = stack.enter_context(Verification(data_files)) if data_files else None
+        verification = stack.enter_context(Verification(data_files, keyring)) if data_files else None
         replay = _replayed(files, form, limit, silent=verification is not None)
         if verification is None:
             _print(replay, form)

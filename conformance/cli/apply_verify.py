@@ -11,6 +11,7 @@ from conformance.cli.data_files import tablespaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from conformance.cli.data_files import DataFile
     from conformance.reference.replay.data_files import Comparison, Key
@@ -22,9 +23,9 @@ _LISTED: Final = 20  # rows of a kind and a table in the text format
 class Verification:
     """Data files, opened before the logs are read, and what comes of them."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], keyring: Path | None) -> None:
         self._stack = ExitStack()
-        self._files: Iterator[DataFile] = self._stack.enter_context(tablespaces(paths))
+        self._files: Iterator[DataFile] = self._stack.enter_context(tablespaces(paths, keyring=keyring))
 
     def __enter__(self) -> Self:
         return self

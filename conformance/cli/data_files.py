@@ -7,13 +7,22 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import click
+
 from conformance.cli.console import InputCorrupt, Usage, narrate
 from conformance.reference.errors import CodecError
+from conformance.reference.innodb.encryption.keyring import Keyring
 from conformance.reference.innodb.pages import Tablespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import BinaryIO
+
+
+keyring_option = click.option(
+    "--keyring", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="The file of component_keyring_file, with the master keys of encrypted tablespaces.",
+)  # fmt: skip
 
 
 class DataFile(NamedTuple):
@@ -43,11 +52,14 @@ class _Parts:
 
 
 @contextmanager
-def tablespaces(paths: Sequence[str], *, verify: bool = True) -> Iterator[Iterator[DataFile]]:
+def tablespaces(
+    paths: Sequence[str], *, verify: bool = True, keyring: Path | None = None
+) -> Iterator[Iterator[DataFile]]:
     """The tablespaces in files, in order. A file whose first page is not page 0 continues the file before it.
 
-    All files are opened before anything is printed.
+    ``keyring`` is the file with the master keys of encrypted ones. All files are opened before anything is printed.
     """
+    keys = None if keyring is None else _keyring(keyring)
     with ExitStack() as stack:
         groups: list[list[tuple[str, BinaryIO]]] = []
         for path in paths:
@@ -57,17 +69,26 @@ def tablespaces(paths: Sequence[str], *, verify: bool = True) -> Iterator[Iterat
                 groups[-1].append((path, file))
             else:
                 groups.append([(path, file)])
-        yield (_tablespace(group, verify=verify) for group in groups)
+        yield (_tablespace(group, verify=verify, keyring=keys) for group in groups)
 
 
-def _tablespace(group: Sequence[tuple[str, BinaryIO]], *, verify: bool) -> DataFile:
+def _tablespace(group: Sequence[tuple[str, BinaryIO]], *, verify: bool, keyring: Keyring | None) -> DataFile:
     name = ", ".join(path for path, _ in group)
     window = _Parts([file for _, file in group])
     with refusals(name):
-        space = Tablespace(window, window.size, verify=verify)
+        space = Tablespace(window, window.size, verify=verify, keyring=keyring)
     if space.torn:
         narrate(f"{name}: {space.torn} bytes behind the last whole page are ignored")
     return DataFile(name, space)
+
+
+def _keyring(path: Path) -> Keyring:
+    try:
+        return Keyring.parse(path.read_bytes())
+    except OSError as problem:
+        raise Usage(f"{path}: {problem.strerror or problem}") from problem
+    except CodecError as error:
+        raise Usage(f"{path}: {error}") from error
 
 
 def _open(path: str) -> BinaryIO:

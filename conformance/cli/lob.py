@@ -12,7 +12,7 @@ from urllib.parse import quote
 import click
 
 from conformance.cli.console import InputCorrupt, Output, Usage, error, narrate
-from conformance.cli.data_files import refusals, tablespaces
+from conformance.cli.data_files import keyring_option, refusals, tablespaces
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
@@ -41,8 +41,9 @@ _LONGEST_NAME: Final = 200
               help="Undo tablespaces of the server, one each: also print what every older change of a row left."
               )  # fmt: skip
 @click.option("--dictionary", metavar="FILE",
-              help="Take the tables from this file, if FILE is another partition of theirs.")  # fmt: skip
+              help="Take the tables from here, if FILE is another partition or older than MySQL 8.0.")  # fmt: skip
 @click.option("-n", "--no-check", is_flag=True, help="Do not verify the checksums of pages.")
+@keyring_option
 def command(
     file: str,
     form: str,
@@ -52,6 +53,7 @@ def command(
     undo: tuple[str, ...],
     dictionary: str | None,
     no_check: bool,
+    keyring: Path | None,
 ) -> None:
     """List the JSON values in an InnoDB data file, and every other value stored off-page, with all versions.
 
@@ -66,9 +68,11 @@ def command(
 
     with ExitStack() as stack:
         paths = [file] if dictionary is None else [file, dictionary]
-        groups = [next(stack.enter_context(tablespaces([path], verify=not no_check))) for path in paths]
+        groups = [
+            next(stack.enter_context(tablespaces([path], verify=not no_check, keyring=keyring))) for path in paths
+        ]
         listing = _Listing(groups[0], as_json=form == "json", documents=not no_documents, directory=directory)
-        logs = open_undo(stack, undo, verify=not no_check) if undo else None
+        logs = open_undo(stack, undo, verify=not no_check, keyring=keyring) if undo else None
         try:
             with refusals(file):
                 listing.print(groups[-1], logs, deleted=deleted)
@@ -112,6 +116,8 @@ class _Listing:
                 self._value(value)
             return
         narrate(f"{source.name}: no table in the dictionary information; LOBs are found by their first page")
+        if not has_sdi(self._file.space):
+            narrate("if the file is older than MySQL 8.0: --dictionary takes a newer file of the same table definition")
         for page in first_pages(self._file.space, damage=self._damage):
             self._found(page)
 

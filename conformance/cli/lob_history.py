@@ -17,6 +17,7 @@ from conformance.reference.innodb.undo.row_versions import EXPECTED_ENDS, Histor
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import ExitStack
+    from pathlib import Path
 
     from conformance.reference.innodb.large_values import Row
     from conformance.reference.innodb.pages import Tablespace
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 _KEEPING: Final = (UndoType.UPDATE, UndoType.DELETE)  # an insert sets all values
 
 
-def open_undo(stack: ExitStack, paths: Sequence[str], *, verify: bool) -> UndoTablespaces:
+def open_undo(stack: ExitStack, paths: Sequence[str], *, verify: bool, keyring: Path | None = None) -> UndoTablespaces:
     """The undo tablespaces in files. A file that is none, and a number that comes twice, are wrong usage."""
     spaces: list[Tablespace] = []
     for path in paths:
-        file = next(stack.enter_context(tablespaces([path], verify=verify)))
+        file = next(stack.enter_context(tablespaces([path], verify=verify, keyring=keyring)))
         with refusals(path):
             try:
                 UndoTablespaces([*spaces, file.space])

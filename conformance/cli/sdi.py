@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from conformance.cli.console import Output, Usage, error, narrate
-from conformance.cli.data_files import refusals, tablespaces
+from conformance.cli.data_files import keyring_option, refusals, tablespaces
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Choice(NamedTuple):
 @click.option("-p", "--pretty/--skip-pretty", "indented", default=True, show_default=True,
               help="Indent the JSON, or print it as it is stored.")  # fmt: skip
 @click.option("-n", "--no-check", is_flag=True, help="Do not verify the checksums of pages.")
+@keyring_option
 @click.option("-d", "--dump-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Write to this file instead of standard output.")  # fmt: skip
 @click.option("--create", is_flag=True, help="Print CREATE TABLE for every table instead of JSON.")
@@ -50,6 +51,7 @@ def command(
     skip_data: bool,
     indented: bool,
     no_check: bool,
+    keyring: Path | None,
     dump_file: Path | None,
     create: bool,
     check: bool,
@@ -72,7 +74,7 @@ def command(
         raise Usage("--create prints no JSON: it excludes --skip-data and --skip-pretty")
     choice = Choice(only_id, only_type, skip_data, indented, create)
     with ExitStack() as stack:
-        found = stack.enter_context(tablespaces(files, verify=not no_check))
+        found = stack.enter_context(tablespaces(files, verify=not no_check, keyring=keyring))
         output = Output()
         write, finish = output.write, output.flush
         if dump_file is not None:

@@ -6,7 +6,10 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.innodb.checksums import NO_CHECKSUM, crc32c, page_crc32, wrong_checksum
-from conformance.reference.innodb.page_compression import CompressionHeader, decompress
+from conformance.reference.innodb.encryption.aes import BLOCK, Decryption
+from conformance.reference.innodb.encryption.keyring import Keyring
+from conformance.reference.innodb.encryption.tablespace_key import EncryptionInfo, TablespaceKey
+from conformance.reference.innodb.page_compression import CompressionHeader, decompress, encrypted_end
 from conformance.reference.innodb.page_zip import uncompressed
 from conformance.reference.innodb.pages import PageType, Tablespace
 from conformance.reference.innodb.records import Status, index_id, level, origins
@@ -21,10 +24,13 @@ if TYPE_CHECKING:
 
 INVARIANT: Final = (
     "A page that is read has the number and the size of its place; a changed byte under the checksum is noticed;"
-    " a compressed page is in memory what its directory says, whichever compression it has."
+    " a compressed page is in memory what its directory says, whichever compression it has; an encrypted body is"
+    " decrypted block by block, and what has its key is read or refused."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.innodb.checksums",
+    "conformance.reference.innodb.encryption.keyring",
+    "conformance.reference.innodb.encryption.tablespace_key",
     "conformance.reference.innodb.page_compression",
     "conformance.reference.innodb.page_zip",
     "conformance.reference.innodb.pages",
@@ -35,6 +41,7 @@ DICTIONARY: Final = (
 )  # fmt: skip
 mutate = mutate_data_file
 _ZLIB, _LZ4 = 1, 2
+_KEY_BLOCK: Final = 200  # where a page is read as if it had the key of a tablespace
 _UNCOVERED: Final = (range(26, 38), (*range(16, 24), *range(26, 34)))
 
 
@@ -61,6 +68,8 @@ def check(data: bytes) -> None:
     attempt(lambda: page.type_name)
     if len(data) % 16 == 9:  # this and the compression below take long
         _checksum(page, compressed=loose.flags.compressed, place=sum(data) * 131 % len(page.data))
+    if len(data) % 16 == 5:
+        _encryption(page, data)
     if loose.flags.compressed:
         _in_memory(page, loose)
     elif len(data) % 16 in {1, 7}:
@@ -124,6 +133,30 @@ def _compression(page: Page) -> None:
         require(other is None or len(other) == len(page.data), "a page has its size, however it is damaged")
 
 
+def _encryption(page: Page, data: bytes) -> None:
+    """A body is decrypted as its blocks are, one by one; key, keyring and header are read or refused."""
+    cipher = Decryption(bytes(range(32)))
+    body = page.data[38 : 38 + 160 + page.number % 40]
+    plain = TablespaceKey(cipher, bytes(BLOCK)).decrypt(body)
+    require(len(plain) == len(body), "a body keeps its length", len(plain))
+    for at in range(BLOCK, 96, BLOCK):
+        alone = cipher.cbc(body[at : at + BLOCK], body[at - BLOCK : at])
+        mixed = bytes(
+            left ^ right for left, right in zip(cipher.ecb(body[at : at + BLOCK]), body[at - BLOCK : at], strict=True)
+        )
+        require(plain[at : at + BLOCK] == alone == mixed, "a block needs only the one before it", at)
+    info, refused = attempt(EncryptionInfo.read, page.data, _KEY_BLOCK)
+    if info is not None:
+        _, refused = attempt(info.unlock, Keyring({f"INNODBKey-{info.server_uuid}-1": bytes(32)}), _KEY_BLOCK)
+        require(refused is not None, "a key of zeros opens nothing")
+    require(refused is None or refused.offset is not None, "the error names its place", str(refused))
+    for text in (data[1:], b'{"version":"1.0","elements":[' + data[5:] + b"]}"):
+        _, refused = attempt(Keyring.parse, text)
+        require(refused is None or refused.path[0] == "keyring", "the error names the keyring", str(refused))
+    end, _ = attempt(encrypted_end, page.data)
+    require(end is None or 70 <= end <= len(page.data), "the encrypted part lies in the page", end)
+
+
 def lz4_block(data: bytes) -> bytes:
     """An LZ4 block of runs of one byte; everything else is literal."""
     out, at, start = bytearray(), 0, 0
@@ -165,6 +198,12 @@ def seeds() -> Iterator[tuple[str, bytes]]:
         ("compressed_zblob_zlob", 4, 54, b"\0\1"),
     ):  # fmt: skip
         yield f"{name}-{number}-{offset}-{new.hex()}", change_of(name, Change(number, offset, new))
+    for name, offset, new in (
+        ("key", 200, b"lCC\0\0\0\1" + b"a" * 25), ("key-damaged", 200, b"lCC\0\0\0\1\xff" + b"a" * 24),
+        ("key-older", 200, b"lCA".ljust(16)), ("keyring", 600, b'{"data_id":"INNODBKey-a-1","data":"zz"}'.ljust(48)),
+        ("encrypted-size", 26, b"\2\1\x45\xbf\x3f\xda\0\x40".ljust(16, b"\0")),
+    ):  # fmt: skip
+        yield f"encrypted-{name}", change_of("lob_versions", Change(4, offset, new))
     yield "wrong-checksum", change_of("lob_versions", Change(4, 200, b"x"), wrong=True)
     yield "wrong-checksum-zip", change_of("compressed_zblob_zlob", Change(4, 200, b"x"), wrong=True)
     yield "zip-stream", change_of("compressed_zblob_zlob", Change(4, 94, b"\x7f", 30))

@@ -13,8 +13,8 @@ from conformance.reference.innodb.column_values import column_value
 from conformance.reference.innodb.dictionary import WHOLE, ColumnType, clustered_indexes, dictionary_of, parts
 from conformance.reference.innodb.lob import open_first, open_lob
 from conformance.reference.innodb.pages import PageType
-from conformance.reference.innodb.records import OffPage
-from conformance.reference.innodb.sdi import TABLE, sdi_objects
+from conformance.reference.innodb.records import OffPage, index_id
+from conformance.reference.innodb.sdi import TABLE, has_sdi, sdi_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,6 +32,7 @@ _LONGEST: Final = {
     ColumnType.TINY_BLOB: 255, ColumnType.BLOB: 0xFFFF, ColumnType.MEDIUM_BLOB: 0xFFFFFF, ColumnType.VARCHAR: 0xFFFF,
     ColumnType.JSON: 1 << 30,
 }  # fmt: skip
+_OLD_ROOT: Final = 3  # the first index of a file without dictionary information, behind the page of its segments
 
 
 class Row(NamedTuple):
@@ -116,13 +117,14 @@ def rows(
     ``deleted``: also those that wait for purge. ``tables`` may come from another file, for partitions.
     ``damage`` gets the errors of pages and records, and the other rows follow; else the first one is raised.
     """
-    for table in tables:
+    listed = list(tables)
+    for table in listed:
         with dictionary_of(table):
             columns = {column["name"]: column for column in table["columns"]}
             names = [(part["name"] if table["partitions"] else None) for part in parts(table)]
             schema, name = str(table["schema_ref"]), str(table["name"])
-        for partition, index in zip(names, clustered_indexes(table), strict=True):
-            if index.space_id != space.space_id:
+        for partition, index in zip(names, _indexes_in(space, table, alone=len(listed) == 1), strict=True):
+            if index is None:
                 continue
             with dictionary_of(table):
                 kinds = tuple([ColumnType(columns[field.name]["type"]) for field in index.format.fields])
@@ -135,6 +137,22 @@ def rows(
                 row = Row(schema, name, partition, key, record.page, record.origin, record.deleted,
                           record.starts[system])  # fmt: skip
                 yield StoredRow(row, record, index, kinds)
+
+
+def _indexes_in(space: Tablespace, table: Json, *, alone: bool) -> Iterator[ClusteredIndex | None]:
+    """The clustered index of each part of a table; None for a part in another file.
+
+    A file of a server from before the dictionary information has one table, whose clustered index is its first. So a
+    table that is ``alone`` in its dictionary, and defined in the same way, gives its columns (innodb-sdi A.9).
+    """
+    for index in clustered_indexes(table):
+        if index.space_id == space.space_id:
+            yield index
+        elif alone and not has_sdi(space) and not table["partitions"]:
+            owner = index_id(space.page(_OLD_ROOT))
+            yield index._replace(space_id=space.space_id, root=_OLD_ROOT, index_id=owner)
+        else:
+            yield None
 
 
 def large_values(

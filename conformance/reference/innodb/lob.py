@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.reference.errors import DecodeError
 from conformance.reference.innodb.blob_chain import BLOB_TYPES, RATIO, ZBLOB_TYPES, chain_pages, read_blob
-from conformance.reference.innodb.lob_index import NO_FRAGMENT, IndexEntry, IndexLayout, LobIndex
+from conformance.reference.innodb.lob_index import NO_FRAGMENT, IndexEntry, IndexLayout, LobIndex, entry_pages
 from conformance.reference.innodb.pages import FIL_NULL, FIL_TRAILER, PageType
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _FRAGMENT_HEADER: Final = 8
 _FIRST_ENTRIES: Final = {16384: (100, 200), 8192: (80, 100), 4096: (40, 40), 2048: (20, 20), 1024: (5, 5)}
 _ZLOB_ENTRIES: Final = 136
 _ZLOB_ENTRY, _FRAGMENT_ENTRY = 66, 24
+_FRAGMENT_PAGES: Final = 68  # in the first page: where the pages with further fragment entries begin
 _LOB_LAYOUT: Final = IndexLayout(64, 80, 96, 10, 60, PageType.LOB_INDEX, 12, compressed=False)
 
 
@@ -101,7 +102,8 @@ def open_first(space: Tablespace, first: Page, reference: Reference | None = Non
     index = LobIndex(space, first, layout, version)
     entries = index.read()
     kind = ZippedLob if compressed else PlainLob
-    return kind(space, reference, first, version, entries, tuple(index.pages))
+    fragments = entry_pages(space, first, _FRAGMENT_PAGES, PageType.ZLOB_FRAG_ENTRY) if compressed else ()
+    return kind(space, reference, first, version, entries, (*index.pages, *fragments))
 
 
 def _zlob_layout(first: Page) -> IndexLayout:
@@ -175,7 +177,10 @@ class ChainedBlob(Lob):
 
 @dataclass(frozen=True)
 class IndexedLob(Lob):
-    """A LOB of the format since 8.0: ``first_version`` is the highest version that it ever had."""
+    """A LOB of the format since 8.0: ``first_version`` is the highest version that it ever had.
+
+    ``index_pages`` have the entries for which the first page has no room; in compressed LOBs those of fragments too.
+    """
 
     first_version: int
     entries: tuple[IndexEntry, ...]

@@ -78,6 +78,24 @@ def read_address(page: Page, at: int, name: str) -> Address:
     return Address(page.u4(at, name), page.u2(at + 4, name))
 
 
+def entry_pages(space: Tablespace, first: Page, at: int, kind: PageType) -> dict[int, Page]:
+    """The chain of pages with further entries, which begins at an offset of a LOB's first page. Each is met once."""
+    found: dict[int, Page] = {}
+    number, source = first.u4(at, "next_page"), first
+    while number not in {FIL_NULL, 0}:
+        if number in found or number == first.number:
+            raise source.error("page-circle", "the chain of pages comes back", at, "next", got=number)
+        page = space.page(number)
+        page.expect_type(kind)
+        if page.u1(38, "format_version"):
+            raise page.error("unknown-lob-format", "the format of the page is not known", 38, "format_version", 0,
+                             page.u1(38, "format_version"))  # fmt: skip
+        found[number] = page
+        source, at = page, 12
+        number = page.next
+    return found
+
+
 @dataclass
 class LobIndex:
     """The index of one LOB. Each entry and each page may be met once, which bounds the work."""
@@ -91,18 +109,7 @@ class LobIndex:
 
     def read(self) -> tuple[IndexEntry, ...]:
         """The current entries in the order of the data."""
-        number, source, at = self.first.u4(self.layout.next_page, "next_index_page"), self.first, self.layout.next_page
-        while number not in {FIL_NULL, 0}:
-            if number in self.pages or number == self.first.number:
-                raise source.error("page-circle", "the chain of index pages comes back", at, "next", got=number)
-            page = self.space.page(number)
-            page.expect_type(self.layout.page_type)
-            if page.u1(38, "format_version"):
-                raise page.error("unknown-lob-format", "the format of the index page is not known", 38,
-                                 "format_version", 0, page.u1(38, "format_version"))  # fmt: skip
-            self.pages[number] = page
-            source, at = page, 12
-            number = page.next
+        self.pages = entry_pages(self.space, self.first, self.layout.next_page, self.layout.page_type)
         entries = tuple(self._list(self.first, self.layout.base, "index_list"))
         self._check_free()
         return entries

@@ -12,6 +12,8 @@ _HEADER: Final = 38
 _FIELDS: Final = Struct(">BBHHH")  # at 26: version, algorithm, original type, original size, compressed size
 _ZLIB: Final = 1
 _LZ4: Final = 2
+_EXACT: Final = 2  # the version of the header in which the compressed size is also the size encrypted
+_SHORTEST: Final = 32  # of a body that is encrypted
 
 
 class CompressionHeader(NamedTuple):
@@ -47,6 +49,17 @@ def decompress(page: bytes, header: CompressionHeader) -> bytes:
     if len(plain) != size:
         raise _damaged("the body does not have its original size", _HEADER, size, len(plain))
     return page[:24] + header.type.to_bytes(2, "big") + bytes(8) + page[34:38] + plain
+
+
+def encrypted_end(page: bytes) -> int:
+    """Where the encrypted part ends of a page that was compressed, then encrypted (innodb-sdi B.10)."""
+    header = CompressionHeader.read(page)
+    if header.version != _EXACT:
+        raise Unsupported("page-compression", "the encrypted page has another form of compression", offset=26,
+                          expected=_EXACT, got=header.version, path=("compression_version",))  # fmt: skip
+    if not _SHORTEST <= header.compressed <= len(page) - _HEADER:
+        raise _damaged("a size in the header is impossible", 32, f">= {_SHORTEST}", header.compressed)
+    return _HEADER + header.compressed
 
 
 def _lz4(data: bytes, size: int) -> bytes:

@@ -6,11 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
 from conformance.reference.innodb.checksums import wrong_checksum
-from conformance.reference.innodb.page_compression import CompressionHeader, decompress
+from conformance.reference.innodb.encryption.tablespace_key import INFO_SIZE, EncryptionInfo
+from conformance.reference.innodb.page_compression import CompressionHeader, decompress, encrypted_end
+
+if TYPE_CHECKING:
+    from conformance.reference.innodb.encryption.keyring import Keyring
 
 Window = Callable[[int, int], bytes]
 """``window(offset, count)``: that many bytes of the file, fewer at its end."""
@@ -24,7 +28,6 @@ _U4: Final = Struct(">I").unpack_from
 _U8: Final = Struct(">Q").unpack_from
 _SMALLEST: Final = 1024
 _XDES_HEADER: Final = 150  # where the descriptors of extents begin in page 0
-_ENCRYPTION_INFO: Final = 115
 _SDI_VERSION: Final = 1
 
 
@@ -61,6 +64,14 @@ class PageType(IntEnum):
     SDI = 17853
     RTREE = 17854
     INDEX = 17855
+
+
+# The types of encrypted pages, and those that they have in plain; None: the header has it.
+_ENCRYPTED: Final = {
+    PageType.ENCRYPTED: None,
+    PageType.COMPRESSED_AND_ENCRYPTED: PageType.COMPRESSED,
+    PageType.ENCRYPTED_RTREE: PageType.RTREE,
+}
 
 
 def type_name(number: int) -> str:
@@ -114,7 +125,12 @@ class SpaceFlags(NamedTuple):
         """Where page 0 has version and root of the SDI, behind its extent descriptors and the encryption block."""
         extent = (1 << 20) // self.logical if self.logical <= 16384 else 64
         descriptor = 24 + (extent * 2 + 7) // 8
-        return _XDES_HEADER + descriptor * (self.physical // extent) + _ENCRYPTION_INFO
+        return _XDES_HEADER + descriptor * (self.physical // extent) + INFO_SIZE
+
+    @property
+    def encryption_offset(self) -> int:
+        """Where page 0 has the block with the key of an encrypted tablespace."""
+        return self.sdi_offset - INFO_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +221,14 @@ class SdiRoot(NamedTuple):
 class Tablespace:
     """The pages of one file, or of the files of the system tablespace in order.
 
-    ``verify``: refuse pages whose checksum is wrong. ``torn`` is the number of bytes behind the last whole page.
+    ``verify``: refuse pages whose checksum is wrong. ``keyring``: what opens the pages of an encrypted tablespace.
+    ``torn`` is the number of bytes behind the last whole page.
     """
 
-    def __init__(self, window: Window, size: int, *, verify: bool = True) -> None:
+    def __init__(self, window: Window, size: int, *, verify: bool = True, keyring: Keyring | None = None) -> None:
         self._window = window
         self._verify = verify
+        self._key = None
         if size < _SMALLEST:
             raise DecodeError("not-a-tablespace", "the file is shorter than any page", expected=_SMALLEST, got=size)
         head = window(0, _SMALLEST)
@@ -226,6 +244,10 @@ class Tablespace:
                               expected=self.flags.physical, got=size, path=("page[0]",))  # fmt: skip
         self.space_id: int = _U4(head, FIL_HEADER)[0]
         self.first = self.page(0)
+        at = self.flags.encryption_offset
+        info = None if keyring is None else EncryptionInfo.read(self.first.data, at)
+        if keyring is not None and info is not None:
+            self._key = info.unlock(keyring, at)
 
     @property
     def sdi_root(self) -> SdiRoot:
@@ -252,14 +274,23 @@ class Tablespace:
             raise error.at(where) from None
         return Page(number, data)
 
-    @staticmethod
-    def _plain(data: bytes) -> bytes:
+    def _plain(self, data: bytes) -> bytes:
         kind = _U2(data, 24)[0]
-        if kind in {PageType.ENCRYPTED, PageType.COMPRESSED_AND_ENCRYPTED, PageType.ENCRYPTED_RTREE}:
-            raise Unsupported("encrypted", "the page is encrypted", offset=24, path=("type",), got=type_name(kind))
-        if kind == PageType.COMPRESSED:
+        if kind in _ENCRYPTED:
+            data = self._decrypted(data, kind)
+        if _U2(data, 24)[0] == PageType.COMPRESSED:
             return decompress(data, CompressionHeader.read(data))
         return data
+
+    def _decrypted(self, data: bytes, kind: int) -> bytes:
+        if self._key is None:
+            raise Unsupported("encrypted", "the page is encrypted, and no keyring opens it", offset=24, path=("type",),
+                              got=type_name(kind))  # fmt: skip
+        end = encrypted_end(data) if kind == PageType.COMPRESSED_AND_ENCRYPTED else len(data)
+        plain = self._key.decrypt(data[FIL_HEADER:end]) + data[end:]
+        was = _ENCRYPTED[PageType(kind)]
+        head = data[28:30] + bytes(8) if was is None else was.to_bytes(2, "big") + data[26:34]
+        return data[:24] + head + data[34:FIL_HEADER] + plain
 
     def _check(self, data: bytes) -> None:
         wrong = wrong_checksum(data, compressed=self.flags.compressed)

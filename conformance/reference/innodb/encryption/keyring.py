@@ -1,0 +1,69 @@
+"""The master keys in a file of ``component_keyring_file``: JSON, with the keys in plain hex (innodb-sdi B.10).
+
+Not read: the file of the older plugin ``keyring_file``, and all other keyrings, whose keys are encrypted or elsewhere.
+``mysql_migrate_keyring`` copies keys into a file of this component.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final, NamedTuple
+
+from conformance.reference.errors import DecodeError, Unsupported
+from conformance.reference.innodb.encryption.aes import KEY
+
+_VERSION: Final = "1.0"
+_OLD: Final = b"Keyring file version:"  # how a file of the plugin begins
+_INNODB: Final = "INNODBKey-"
+
+
+class Keyring(NamedTuple):
+    """The master keys of InnoDB by the ids that a server gives them; other keys are left out."""
+
+    keys: dict[str, bytes]
+
+    @classmethod
+    def parse(cls, data: bytes) -> Keyring:
+        """Read the file. Raises for anything but the component's JSON; no error has the bytes of a key."""
+        if data.startswith(_OLD):
+            raise Unsupported("keyring-format", "the file is one of the plugin keyring_file: mysql_migrate_keyring "
+                              "copies it into one of component_keyring_file", path=("keyring",))  # fmt: skip
+        try:
+            content = json.loads(data)
+        except (ValueError, RecursionError):
+            raise _not_a_keyring("the file is no JSON") from None
+        if not isinstance(content, dict) or content.get("version") != _VERSION:
+            raise _not_a_keyring(f"the file does not have the version {_VERSION}")
+        elements = content.get("elements")
+        if not isinstance(elements, list):
+            raise _not_a_keyring("the file has no list of elements")
+        return cls(dict(filter(None, (_master_key(number, element) for number, element in enumerate(elements)))))
+
+    def master_key(self, server: str, number: int) -> bytes:
+        """The key with this number of the server with this UUID. Raises if it is not there."""
+        name = f"{_INNODB}{server}-{number}"
+        if name not in self.keys:
+            raise DecodeError("no-master-key", "the keyring lacks the master key of the tablespace", expected=name,
+                              got=", ".join(self.keys) or "no master key", path=("master_key_id",))  # fmt: skip
+        return self.keys[name]
+
+
+def _master_key(number: int, element: object) -> tuple[str, bytes] | None:
+    """Id and key of an element; None if it is no master key of InnoDB."""
+    where = f"elements[{number}]"
+    if not isinstance(element, dict):
+        raise _not_a_keyring("an element is no object", where)
+    name = element.get("data_id")
+    if not isinstance(name, str) or not name.startswith(_INNODB):
+        return None
+    try:
+        key = bytes.fromhex(element["data"])
+    except (KeyError, TypeError, ValueError):
+        raise _not_a_keyring("a key is not in hex", where, "data") from None
+    if element.get("data_type") != "AES" or len(key) != KEY:
+        raise _not_a_keyring("a master key is none of AES-256", where, "data")
+    return name, key
+
+
+def _not_a_keyring(message: str, *path: str) -> DecodeError:
+    return DecodeError("not-a-keyring", message, path=("keyring", *path))
