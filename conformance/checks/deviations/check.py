@@ -12,6 +12,7 @@ from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.files import load_any_case
 from conformance.cases.sql_case import SqlCase
 from conformance.cases.update_case import UpdateCase
+from conformance.harness.check import GUEST
 from conformance.harness.shrinking import judge_live
 from conformance.harness.sql_cases import judge_live_sql
 from conformance.harness.witnesses import record_witness
@@ -47,6 +48,9 @@ def test_witnesses(check: Check) -> None:
         if case.hazard not in server.hazards():
             leave = f"the witness of {deviation.id} has hazard {case.hazard}: give leave with --allow {case.hazard}"
             check.not_applicable(leave, deviation.requirements[0])
+            continue
+        if isinstance(case, SqlCase) and case.needs_own_server and not server.started_by_us:
+            check.not_applicable(GUEST, deviation.requirements[0])
             continue
         begun = time.perf_counter()
         if isinstance(case, EventCase):

@@ -54,3 +54,13 @@ def test_a_difference_that_has_gone_is_an_error_of_the_list(
     monkeypatch.setattr(witnesses, "judge_live_sql", lambda *_: ())
     with pytest.raises(pytest.fail.Exception, match="the list is in error"):
         run(witnesses.test_witnesses, recorded.lab)
+
+
+def test_a_guest_keeps_its_global_variables(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded.lab.deviations = tuple(entry for entry in load_deviations() if entry.id == "sdi-not-flushed")
+    server = recorded.lab.server
+    assert server is not None
+    monkeypatch.setattr(server, "started_by_us", False)
+    monkeypatch.setattr(witnesses, "judge_live_sql", lambda *_: pytest.fail("the witness was run"))
+    run(witnesses.test_witnesses, recorded.lab)
+    assert [block.verdicts for block in recorded.of(Block)] == [{"not-applicable": 1}]
