@@ -37,7 +37,7 @@ def test_json_and_exported_files_have_every_state(files: list[Path], tmp_path: P
                tmp_path / "out")  # fmt: skip
     assert done.code == 0, done.text
     values = {(value["key"]["id"], value["column"]): value for value in json.loads(done.out)}
-    assert set(values) == {(1, "j"), (1, "k"), (2, "j"), (3, "j"), (5, "j"), (6, "j"), (7, "j")}
+    assert set(values) == {(1, "j"), (1, "k"), (2, "j"), (3, "j"), (5, "j"), (6, "j"), (7, "j"), (8, "j"), (8, "k")}
     for (key, column), value in values.items():
         assert value["end"] is None
         state: str | None = None

@@ -57,6 +57,11 @@ STATEMENTS: Final = (
     "UPDATE {t} SET id = 5 WHERE id = 7",
     "UPDATE {t} SET j = JSON_SET(j, '$.a', 'five') WHERE id = 5",
     "COMMIT",
+    (
+        "INSERT INTO {t} VALUES (8, JSON_OBJECT('a', 1, 'z', REPEAT('x', 9000)), 'v', JSON_OBJECT('a', 2,"
+        " 'z', REPEAT('q', 9100)))"
+    ),
+    "UPDATE {t} SET j = JSON_SET(j, '$.a', 3), k = JSON_SET(k, '$.a', 4) WHERE id = 8",
 )
 
 

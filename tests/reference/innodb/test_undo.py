@@ -73,7 +73,7 @@ def key(history: RowHistory) -> int:
 @pytest.mark.parametrize("table", ["dynamic", "compact"])
 def test_every_version_is_the_image_in_the_binary_log(table: str) -> None:
     found = histories(table)
-    assert [history.end for history in found] == [None] * 7
+    assert [history.end for history in found] == [None] * 8
     assert {key(history): images(history) for history in found} == recorded(table)
 
 
@@ -113,6 +113,25 @@ def test_numbers_of_undo_tablespaces() -> None:
     # innodb_undo_001 behind its first truncation, and a third one, as observed
     assert (space_number(4294967152), space_number(4294967277)) == (1, 3)
     assert (space_number(0), space_number(2), space_number(0xFFFFFFF0), space_number(0xFFFFFFFE)) == (0,) + (None,) * 3
+
+
+def test_a_roll_pointer_has_seven_bits_for_the_undo_tablespace() -> None:
+    pointer = RollPointer.of(0xFF_0000_011C_0151)
+    assert pointer == RollPointer(insert=True, space=127, page=284, offset=337)
+    assert pointer.raw == 0xFF_0000_011C_0151
+
+
+def test_a_page_may_have_the_logs_of_several_transactions() -> None:
+    number, pointer = places()[0]
+    page = undo()[number].page(pointer.page)
+    (only,) = logs(page)
+    raw = bytearray(page.data[58:640])
+    raw[:2] = (588).to_bytes(2, "big")
+    raw[530:564] = (99).to_bytes(8, "big") + bytes(24) + only.offset.to_bytes(2, "big")
+    spaces = UndoTablespaces(changed(number, pointer.page * PAGE + 58, bytes(raw), verify=False))
+    page = spaces.page(number + 1, pointer.page)
+    assert spaces.log_of(number + 1, page, 800).transaction == 99
+    assert spaces.log_of(number + 1, page, 400).transaction == only.transaction
 
 
 def test_rollback_segments_lead_to_the_open_transaction() -> None:
