@@ -20,7 +20,7 @@ _PATH: Final = re.compile(rf"(?<![\w/.-])((?:{_TOP})/[\w./*-]+)")
 _MODULE: Final = re.compile(r"(?<![\w/.-])((?:conformance|fuzz|generators|scenarios|tests)(?:\.\w+)+)(?![\w/])")
 _CODE: Final = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 # By commands that the pages show, and by the reader of "Add an experiment".
-_WRITTEN: Final = re.compile(r"docs/_build/|tests/regressions/TARGET/|(?:conformance|tests)[./]checks[./]snapshots")
+_WRITTEN: Final = re.compile(r"docs/_build/|tests/regressions/TARGET/|(?:conformance|tests)[./]checks[./]source_redo")
 
 
 def code(text: str) -> str:

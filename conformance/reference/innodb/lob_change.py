@@ -92,6 +92,7 @@ def predict_change(lob: Lob, ranges: Sequence[Range], *, prefix: int = 0) -> Lob
 
 
 def _parts(lob: IndexedLob, ranges: Sequence[Range], prefix: int) -> Iterator[PieceRange]:
+    """The ranges cut at the borders of pieces. An empty range copies its piece, unless the LOB is compressed."""
     pieces, starts, at = lob.pieces(), [], prefix
     for piece in pieces:
         starts.append(at)
@@ -99,7 +100,8 @@ def _parts(lob: IndexedLob, ranges: Sequence[Range], prefix: int) -> Iterator[Pi
     for number, (offset, length) in enumerate(ranges):
         for index, (start, piece) in enumerate(zip(starts, pieces, strict=True)):
             first, end = max(offset, start), min(offset + length, start + piece.length)
-            if first < end:
+            empty = isinstance(lob, PlainLob) and not length and start < offset < start + piece.length
+            if first < end or empty:
                 yield PieceRange(index, piece.page, first - start, end - first, number)
 
 

@@ -103,13 +103,11 @@ def remove_in_place(parent: View, index: int, ranges: list[Range]) -> None:
 
 
 def merge_ranges(ranges: list[Range]) -> tuple[Range, ...]:
-    """Sort the ranges, and join those that overlap or touch; drop the empty range of a last cell's removal
+    """Sort the ranges, and join those that overlap or touch. The empty range of a last cell's removal stays
     (partial-update 3.4).
     """
     merged: list[Range] = []
     for offset, length in sorted(ranges):
-        if length == 0:
-            continue
         if merged and offset <= merged[-1][0] + merged[-1][1]:
             first, size = merged[-1]
             merged[-1] = (first, max(size, offset + length - first))

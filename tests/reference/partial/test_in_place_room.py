@@ -55,9 +55,10 @@ def test_a_negative_number_is_inlined_with_its_sign() -> None:
         assert ranges == [(start, size)]
 
 
-def test_ranges_behind_an_empty_one_are_kept() -> None:
-    """The last cell's removal writes no entries (partial-update 3.4)."""
-    assert merge_ranges([(20, 3), (12, 0), (5, 2)]) == ((5, 2), (20, 3))
+def test_an_empty_range_is_kept() -> None:
+    """The last cell's removal writes no entries, but the engine gets the range (partial-update 3.4)."""
+    assert merge_ranges([(20, 3), (12, 0), (5, 2)]) == ((5, 2), (12, 0), (20, 3))
+    assert merge_ranges([(20, 3), (7, 0), (5, 2)]) == ((5, 2), (20, 3))
     document = Document(encode([[1, 2], "abc"]))
     inner = document.seek((Cell(0),))
     assert isinstance(inner, View)
@@ -65,7 +66,7 @@ def test_ranges_behind_an_empty_one_are_kept() -> None:
     root = document.root()
     assert isinstance(root, View)
     assert document.replace_bytes(root, 1, encode("xyz")) is True
-    assert document.ranges() == ((11, 2), (21, 4))
+    assert document.ranges() == ((11, 2), (18, 0), (21, 4))
 
 
 def test_a_member_is_found_by_the_bytes_of_its_name() -> None:
