@@ -235,7 +235,7 @@ def _options(table: Json, tablespace: Json) -> str:
     if options.get("explicit_tablespace") == "1":
         text += f" /*!50100 TABLESPACE {quoted(table.get('tablespace_ref', 'innodb_file_per_table'))} */"
     size = private_data(tablespace.get("options", "")).get("autoextend_size", "0")
-    if size != "0" and options.get("explicit_tablespace") != "1":
+    if size != "0" and "tablespace_ref" not in table:  # of a file of the table's own
         text += f" /*!80023 AUTOEXTEND_SIZE={size} */"
     text += f" ENGINE={table['engine']}"
     collation = COLLATIONS[table["collation_id"]]

@@ -75,3 +75,14 @@ def test_defaults_of_enum_and_set_in_binary(kind: int, value: str, shown: str) -
         "elements": [{"name": name} for name in ("YQ==", "Yg==", "Yw==")],
     }  # fmt: skip
     assert f" DEFAULT {shown}" in create_table(table).splitlines()[1]
+
+
+def test_autoextend_size_is_that_of_a_file_of_the_tables_own() -> None:
+    """TABLESPACE=innodb_file_per_table changes nothing about it; in a general tablespace it is not the table's."""
+    table = json.loads(json.dumps(RECORDED[0]["table"]))
+    table["options"] = f"{table['options']}explicit_tablespace=1;"
+    table.pop("tablespace_ref", None)
+    space = {"options": "autoextend_size=4194304;"}
+    shown = "TABLESPACE `innodb_file_per_table` */ /*!80023 AUTOEXTEND_SIZE=4194304 */ ENGINE=InnoDB"
+    assert shown in create_table(table, space)
+    assert "AUTOEXTEND_SIZE" not in create_table(table | {"tablespace_ref": "general"}, space)
