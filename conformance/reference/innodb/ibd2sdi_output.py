@@ -10,33 +10,44 @@ if TYPE_CHECKING:
 
     from conformance.reference.innodb.sdi import SdiObject
 
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s"\[\]{},:]++', re.DOTALL)
+_STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_OUTSIDE: Final = rb'[^"\[\]{}]*+'
+_RUN: Final = re.compile(rb"([\[\]{}])|(" + _OUTSIDE + rb"(?:" + _STRING + _OUTSIDE + rb")*+)", re.DOTALL)
+_PLAIN: Final = re.compile(rb'(?:[^"\s]*+"[^",:\\]*+")*+[^"\s]*+')  # no string has punctuation, and no blank is outside
+_TOKEN: Final = re.compile(_STRING + rb'|[,:]|[^\s",:]++', re.DOTALL)
 _INDENT: Final = b"    "
-_BEFORE: Final = {b"[": b"]", b"{": b"}"}
 
 
 def pretty(text: bytes) -> bytes:
-    """JSON text on lines of its own, indented by four spaces. Strings and numbers stay as they are."""
-    tokens = _TOKEN.findall(text)
+    """JSON text on lines of its own, indented by four spaces. Strings and numbers stay as they are.
+
+    What stands between two brackets is replaced as a whole where its strings allow it.
+    """
     out: list[bytes] = []
-    line = b"\n"
-    for number, token in enumerate(tokens):
-        after = tokens[number + 1] if number + 1 < len(tokens) else b""
-        if token in _BEFORE:
-            out.append(token)
+    line, before = b"\n", b""
+    for bracket, run in _RUN.findall(text):
+        if bracket in {b"[", b"{"}:
+            if before:
+                out.append(line)
+            out.append(bracket)
             line += _INDENT
-            if after != _BEFORE[token]:
-                out.append(line)
-        elif token in {b"]", b"}"}:
+            before = bracket
+        elif bracket:
             line = line[: -len(_INDENT)]
-            if tokens[number - 1] not in _BEFORE:
-                out.append(line)
-            out.append(token)
-        elif token == b",":
-            out += [token, line]
-        else:
-            out.append(b": " if token == b":" else token)
+            out += [bracket] if before else [line, bracket]
+            before = b""
+        elif spread := _spread(run, line):
+            out += [line, spread] if before else [spread]
+            before = b""
     return b"".join(out)
+
+
+def _spread(run: bytes, line: bytes) -> bytes:
+    """Members or elements without containers of their own, each on a line."""
+    if _PLAIN.fullmatch(run):
+        return run.replace(b":", b": ").replace(b",", b"," + line)
+    tokens = _TOKEN.findall(run)
+    return b"".join([b": " if token == b":" else b"," + line if token == b"," else token for token in tokens])
 
 
 def printed(
