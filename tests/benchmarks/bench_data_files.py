@@ -1,11 +1,13 @@
 """Reading a large InnoDB data file: the dictionary information against ibd2sdi, every page, and every row and LOB.
 
-    python tests/benchmarks/bench_data_files.py [--megabytes 200] [--pairs 10] [--keep FILE] [FILE]
+    python tests/benchmarks/bench_data_files.py [--megabytes 200] [--pairs 10] [--keep FILE] [--many FILE] [FILE]
 
 Without FILE a private MySQL server makes a table outside the repository: JSON documents of 300 bytes to 200 KB, in the
 rows and in LOBs, some of them updated in place. ``--keep`` stores its file. Each line is the median of whole processes:
 
-* ``sdi``: ``binlog-lab sdi`` against ibd2sdi, in turns, with the pages that each of them reads;
+* ``sdi``: ``binlog-lab sdi`` against ibd2sdi, in turns, with the bytes that each of them reads. Of one table both read
+  a few pages, and the times are those of their starts; ``tables`` is a general tablespace of as many megabytes, with
+  ``--tables`` tables of 40 columns, and the output of both is compared;
 * ``pages``: every page read and its checksum verified, which neither of the two does;
 * ``rows``: ``binlog-lab lob --no-documents``: every record of the table, every version of every LOB.
 """
@@ -43,6 +45,7 @@ _INSERT: Final = (
     " repeat(sha2(i, 256), CASE WHEN i % 25 = 0 THEN 3125 WHEN i % 10 = 1 THEN 625 ELSE 1 + i % 60 END),"
     " 'list', json_array(i, i * 2, i * 3)) FROM n"
 )
+_TABLE: Final = "id INT PRIMARY KEY, name VARCHAR(50), doc JSON, KEY (name)"
 _UPDATE: Final = "UPDATE documents SET doc = json_set(doc, '$.name', 'x') WHERE id % 50 = 0"
 _PAGES: Final = """
 import os, sys
@@ -79,15 +82,31 @@ def spent(command: Sequence[str]) -> Spent:
 def make(installation: Installation, megabytes: int, target: Path) -> None:
     """Write the data file of a table of about so many megabytes."""
     with launch(installation) as server, server.connect() as connection, server.schema(connection) as schema:
-        connection.execute(
-            "CREATE TABLE documents (id INT PRIMARY KEY, name VARCHAR(50), doc JSON, KEY (name)) ROW_FORMAT=DYNAMIC"
-        )
+        connection.execute(f"CREATE TABLE documents ({_TABLE}) ROW_FORMAT=DYNAMIC")
         place = server.data_directory / schema / "documents.ibd"
         _fill(connection, place, megabytes << 20)
         connection.execute(_UPDATE)
         connection.execute("FLUSH TABLES documents FOR EXPORT")
         shutil.copyfile(place, target)
         connection.execute("UNLOCK TABLES")
+
+
+def make_tables(installation: Installation, tables: int, megabytes: int, target: Path) -> None:
+    """Write a general tablespace of many tables, after a clean shutdown; one table has the rows."""
+    columns = ", ".join(f"column_{number} VARCHAR(100) DEFAULT 'abc' COMMENT 'a column'" for number in range(40))
+    with launch(installation) as server:
+        place = server.data_directory / "many.ibd"
+        with server.connect() as connection:
+            for statement in ("CREATE SCHEMA many", "USE many", "CREATE TABLESPACE many ADD DATAFILE 'many.ibd'"):
+                connection.execute(statement)
+            for number in range(tables):
+                connection.execute(
+                    f"CREATE TABLE table_{number} (id INT PRIMARY KEY, {columns}, KEY (column_1)) TABLESPACE many"
+                )
+            connection.execute(f"CREATE TABLE documents ({_TABLE}) TABLESPACE many")
+            _fill(connection, place, megabytes << 20)
+        server.stop()
+        shutil.copyfile(place, target)
 
 
 def _fill(connection: Connection, place: Path, size: int) -> None:
@@ -103,6 +122,8 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=200)
     parser.add_argument("--pairs", type=int, default=10, help="how often each of sdi and ibd2sdi runs")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="where the data file is kept")
+    parser.add_argument("--tables", type=int, default=1000, help="tables of the general tablespace; 0: without")
+    parser.add_argument("--many", type=Path, metavar="FILE", help="the general tablespace, or where it is kept")
     options = parser.parse_args()
     installation = find_installation(parse_spec("process"), narrate=say)
     with tempfile.TemporaryDirectory(prefix="binlog-lab-bench-") as folder:
@@ -112,22 +133,37 @@ def main() -> None:
             make(installation, options.megabytes, file)
         size = file.stat().st_size / 1e6
         say(f"{file.name}: {size:.0f} MB")
-        ours = [sys.executable, "-m", "conformance", "sdi", str(file)]
-        theirs = [*installation.program("ibd2sdi"), str(file)]
-        spent(ours)  # compiles the modules
-        pairs = [(spent(ours), spent(theirs)) for _ in range(options.pairs)]
-        us, them = median(pair[0].seconds for pair in pairs), median(pair[1].seconds for pair in pairs)
-        ratio = median(pair[0].seconds / pair[1].seconds for pair in pairs)
-        say(f"sdi    {1000 * us:.0f} ms CPU, ibd2sdi {1000 * them:.0f} ms: {ratio:.2f} times")
-        nothing = spent([sys.executable, "-c", "pass"])
-        say(f"       of which Python itself {1000 * nothing.seconds:.0f} ms; read {pairs[0][0].read:,} bytes with its"
-            f" modules, ibd2sdi {pairs[0][1].read:,} with its libraries")  # fmt: skip
+        compare("sdi", file, installation, options.pairs)
         for name, command in (
             ("pages", [sys.executable, "-c", _PAGES, str(file)]),
             ("rows", [sys.executable, "-m", "conformance", "lob", "--no-documents", str(file)]),
         ):
             seconds = median(spent(command).seconds for _ in range(3))
             say(f"{name:6} {seconds:.2f} s CPU, {size / seconds:.0f} MB/s")
+        many = options.many or Path(folder) / "many.ibd"
+        if options.tables and not many.exists():
+            make_tables(installation, options.tables, options.megabytes, many)
+        if many.exists():
+            compare("tables", many, installation, max(1, options.pairs // 3))
+
+
+def compare(name: str, file: Path, installation: Installation, pairs: int) -> None:
+    """Run both programs in turns, and hold their outputs against each other."""
+    ours = [sys.executable, "-m", "conformance", "sdi", str(file)]
+    theirs = [*installation.program("ibd2sdi"), str(file)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    outputs = [subprocess.run(command, capture_output=True, check=True, env=environment).stdout
+               for command in (ours, theirs)]  # fmt: skip
+    if outputs[0] != outputs[1]:
+        raise SystemExit(f"{file}: the outputs differ")
+    spent(ours)  # compiles the modules
+    found = [(spent(ours), spent(theirs)) for _ in range(pairs)]
+    us, them = (median(pair[place].seconds for pair in found) for place in (0, 1))
+    ratio = median(pair[0].seconds / pair[1].seconds for pair in found)
+    say(f"{name:6} {1000 * us:.0f} ms CPU, ibd2sdi {1000 * them:.0f} ms: {ratio:.2f} times; {len(outputs[0]):,} bytes")
+    bare = [sys.executable, "-c", "import click"]
+    say(f"       of which Python and the command line's library {1000 * spent(bare).seconds:.0f} ms;"
+        f" read {found[0][0].read:,} bytes with its modules, ibd2sdi {found[0][1].read:,}")  # fmt: skip
 
 
 def say(text: str) -> None:
