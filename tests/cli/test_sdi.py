@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.reference.innodb.btree import leaf_records
 from conformance.reference.innodb.checksums import page_crc32
+from conformance.reference.innodb.pages import PageType
+from conformance.reference.innodb.sdi import FORMAT
 from tests.live import Ended, lab
-from tests.reference.innodb.fixture_files import DATA, FIXTURES, file_bytes
+from tests.reference.innodb.fixture_files import DATA, FIXTURES, file_bytes, fixture
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +61,24 @@ def test_dump_file(tmp_path: Path, general: Path) -> None:
     done = lab("sdi", "-d", target, general)
     assert (done.code, done.out) == (0, "")
     assert target.read_text("utf-8") == (DATA / FIXTURES["general_ts"]["ibd2sdi_file"]).read_text("utf-8")
+
+
+def test_behind_a_damaged_object_the_others_follow(tmp_path: Path, general: Path) -> None:
+    data = bytearray(general.read_bytes())
+    found = [record.starts for _, record in leaf_records(fixture("general_ts"), 3, FORMAT, PageType.SDI)]
+    for starts in found[0], found[2]:
+        data[3 * 16384 + starts[6] + 40] ^= 0x55
+    path = written(tmp_path, "damaged", bytes(data))
+    done = lab("sdi", "--no-check", "--skip-data", path)
+    assert (done.code, done.out.count('"id": ')) == (1, 2), done.text
+    assert '"id": 579' in done.out
+    assert '"id": 86' in done.out
+    assert not done.out.endswith("]\n")
+    assert [line.split(": ")[2] for line in done.err.splitlines()] == [
+        "sdi[1,576].page[3].data", "sdi[1,580].page[3].data",
+    ]  # fmt: skip
+    created = lab("sdi", "--no-check", "--create", path)
+    assert (created.code, created.out.count("CREATE TABLE")) == (1, 1), created.text
 
 
 def test_damage_has_page_offset_and_field(tmp_path: Path, general: Path) -> None:

@@ -68,14 +68,15 @@ def chain_pages(space: Tablespace, reference: Reference) -> Iterator[Page]:
     seen: set[int] = set()
     number = reference.page
     next_at, types = (12, ZBLOB_TYPES) if space.page(number).type in ZBLOB_TYPES else (42, BLOB_TYPES)
+    source = None
     while number != FIL_NULL:
+        if number in seen and source is not None:
+            raise source.error("page-circle", "the chain of pages comes back", next_at, "next", got=number)
         page = space.page(number)
         page.expect_type(*types)
-        if number in seen:
-            raise page.error("page-circle", "the chain of pages comes back", next_at, "next")
         seen.add(number)
         yield page
-        number = page.u4(next_at, "next")
+        source, number = page, page.u4(next_at, "next")
 
 
 def _short(reference: Reference, got: int) -> DecodeError:

@@ -121,7 +121,9 @@ def _object(space: Tablespace, page: Page, record: Record) -> SdiObject:
             raise page.error("bad-sdi-length", "the JSON has another length", record.starts[4], "uncompressed_length",
                              len(text), plain_length)  # fmt: skip
     except zlib.error as error:
-        raise page.error("bad-zlib", f"the data cannot be decompressed ({error})", record.starts[6], "data") from None
+        raise page.error("bad-zlib", f"the data cannot be decompressed ({error})", record.starts[6], "data").at(
+            f"sdi[{type_},{id_}]"
+        ) from None
     except CodecError as error:
         raise error.at(f"sdi[{type_},{id_}]") from None
     name = _TYPE_NAMES.get(type_)
