@@ -500,7 +500,9 @@ def deviations_are_observed_expected_or_senseless(at: At) -> None:
                 assert listed
             else:
                 # Version 1 rows were read until 8.4; the witness of unknown fields has a VECTOR, which came with 9.0.
-                first = {"rows-version-1-refused": (8, 4, 0), "unknown-field-read-inside": (9, 0, 0)}
+                # Small changes in place came with 8.0.12.
+                first = {"rows-version-1-refused": (8, 4, 0), "unknown-field-read-inside": (9, 0, 0),
+                             "small-change-not-rolled-back": (8, 0, 12)}  # fmt: skip
                 assert listed is (entry.crash is None and version >= first.get(entry.id, (8, 0, 3)))
     assert at(parse_version(OBSERVED)).server.deviations == "observed"
 
