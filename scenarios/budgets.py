@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from scenarios import digest as digests
 from scenarios import sql
 from scenarios.codes import Code

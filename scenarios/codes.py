@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 FIRST_WRONG = 10
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.report.html import render
 from conformance.report.wording import GLYPHS
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from scenarios import costs, figures, overview
 
 if TYPE_CHECKING:

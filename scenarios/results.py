@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.requirements.catalogue import REQUIREMENTS
-from conformance.stream import SEVERITY, Verdict
+from conformance.verdict import SEVERITY, Verdict
 from conformance.version import __version__
 from scenarios import costs
 from scenarios import overview as overviews

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal
 
 from conformance.cases.update_case import CaseFrame
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 SOURCE: Final = "source"
 REPLICA: Final = "replica"

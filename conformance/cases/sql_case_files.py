@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.cases.sql_case import VERDICTS, Outcome, SqlCase, SqlStatement, WarningText
 from conformance.cases.update_case import Hazard
 from conformance.reference.errors import DecodeError
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.cases.sql_case import MAIN, REPLICA, SOURCE
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.sql_case import Outcome, SqlStatement
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.cli.console import CouldNotRun, NamedCommands, Usage, narrate, unknown
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from conformance.cli.console import Usage
+from conformance.exit_code import ExitCode
 from conformance.messages import printable
-from conformance.stream import ExitCode
 
 
 @click.command

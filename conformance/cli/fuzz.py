@@ -15,7 +15,7 @@ import click
 from conformance.cli.console import CouldNotRun, NamedCommands, Usage, narrate
 from conformance.cli.fuzz_inputs import CORPORA, chosen, coverage, merge, minimize, replay
 from conformance.cli.fuzz_server import server
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

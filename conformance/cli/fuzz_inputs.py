@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.console import CouldNotRun, Usage, narrate
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from fuzz.runner.targets import Target

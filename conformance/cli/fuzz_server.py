@@ -12,7 +12,7 @@ import click
 
 from conformance.cli.console import Usage, narrate, progress
 from conformance.cli.server_use import server_errors
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from fuzz.campaigns.campaign import Campaign

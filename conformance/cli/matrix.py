@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.console import CouldNotRun, InputCorrupt, NamedCommands, Usage, narrate
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from scenarios.estimate.questions import Trouble

@@ -11,7 +11,7 @@ import click
 
 from conformance.cli.console import Usage
 from conformance.cli.dialects import named_dialect
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from conformance.reference.dialect import Dialect, JsonForms

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from conformance.cli.console import Usage, narrate
 from conformance.cli.replay_decoders import PREFIX, is_finding, print_decoders, replay_decoders
 from conformance.cli.server_use import fetch_progress, server_errors
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

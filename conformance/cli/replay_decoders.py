@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.cli.console import CouldNotRun, Usage, narrate, unknown
+from conformance.exit_code import ExitCode
 from conformance.messages import printable
-from conformance.stream import ExitCode, Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from conformance.cli.console import CouldNotRun, Usage
-from conformance.stream import ExitCode, StreamError
+from conformance.exit_code import ExitCode
+from conformance.stream import StreamError
 
 
 @click.command

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.cli.console import Usage, narrate
 from conformance.cli.data_files import refusals
 from conformance.cli.server_use import server_errors
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -8,7 +8,7 @@ import click
 
 from conformance.cli.console import CouldNotRun, Usage, narrate
 from conformance.cli.server_use import server_errors
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 
 
 @click.command()

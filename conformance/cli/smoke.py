@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.exit_code import ExitCode
 from conformance.messages import printable
-from conformance.stream import ExitCode
 
 
 @click.command(name="smoke")

@@ -8,7 +8,7 @@ import click
 
 from conformance.cli.console import NamedCommands, error, narrate, unknown
 from conformance.cli.server_use import fetch_progress
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 
 
 @click.group(name="subjects", cls=NamedCommands)

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.judge.decoding.judge import judge
 from conformance.judge.decoding.observed import Observed
-from conformance.stream import DECODER, Verdict
+from conformance.stream import DECODER
 from conformance.stream import Subject as SubjectRecord
 from conformance.subjects.answers import Answer, Failure, SubjectUnavailable
 from conformance.subjects.builtin.catalogue import catalogue
 from conformance.subjects.specs import open_subject, parse_subject, shown
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

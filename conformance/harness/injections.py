@@ -24,7 +24,7 @@ from conformance.judge.damage.nearest import nearest_crash, nearest_injection, n
 from conformance.requirements.versions import applies, dialect_of
 from conformance.servers.roles import applier_cases
 from conformance.servers.roles.injector import crash_report, script
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.judge.damage.nearest import nearest_listed
-from conformance.stream import CaseVerdict, Verdict
+from conformance.stream import CaseVerdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

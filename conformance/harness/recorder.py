@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import case_id, dump_case
 from conformance.requirements.versions import in_observed_range
-from conformance.stream import SEVERITY, Block, CaseVerdict, Finding, Verdict
+from conformance.stream import Block, CaseVerdict, Finding
+from conformance.verdict import SEVERITY, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -28,7 +28,7 @@ from conformance.servers.errors import ServerError, ServerUnavailable
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.mysqlbinlog import print_bytes
 from conformance.servers.run.owned import OwnServer
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

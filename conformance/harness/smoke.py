@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.harness.decoders import observed
 from conformance.judge.decoding.judge import judge
-from conformance.stream import Verdict
 from conformance.subjects.answers import Failure, SubjectUnavailable
 from conformance.subjects.capabilities import CAPABILITIES, FILE
 from conformance.subjects.conversation import Conversation
 from conformance.subjects.specs import open_subject
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -15,7 +15,7 @@ from conformance.judge.sql import judge_sql
 from conformance.judge.updates.forms import form_of
 from conformance.requirements.versions import applies
 from conformance.servers.roles.sql_cases import run_sql
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -16,7 +16,8 @@ from conformance.harness.campaign.run import Campaign
 from conformance.harness.check import Check
 from conformance.harness.shrinking import shrink_live
 from conformance.judge.updates.compare import REFUSED
-from conformance.stream import Evidence, Verdict
+from conformance.stream import Evidence
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable

@@ -30,7 +30,7 @@ from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included, 
 from conformance.reference.partial.diffs import decode_diffs, encode_diffs
 from conformance.reference.partial.update import ColumnChange, RowChange
 from conformance.reference.tables.columns import BIT, BLOB, GEOMETRY, JSON, VECTOR, PartialJson
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from conformance.stream import Verdict, summarise
+from conformance.verdict import Verdict, summarise
 
 
 @dataclass(slots=True)

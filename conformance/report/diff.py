@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.report.matrix import base_name
 from conformance.report.results import Summary
-from conformance.stream import DECODER, RUN_FILE, SCHEMA, StreamError, Subject, Verdict, read_stream
+from conformance.stream import DECODER, RUN_FILE, SCHEMA, StreamError, Subject, read_stream
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -22,7 +22,8 @@ from conformance.messages import printable
 from conformance.report import cards, evidence, lob_sketch, wording
 from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import COUNTERS, Outcome
-from conformance.stream import DECODER, RUN_FILE, SEVERITY, RequirementInfo, Verdict
+from conformance.stream import DECODER, RUN_FILE, RequirementInfo
+from conformance.verdict import SEVERITY, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

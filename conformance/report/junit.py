@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from conformance.report import wording
-from conformance.stream import Verdict, summarise
+from conformance.verdict import Verdict, summarise
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.report import wording
 from conformance.report.subjects.markdown import matrix
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from conformance.report.cells import Cell
-from conformance.stream import DECODER, SEVERITY, CaseInfo, CaseVerdict, Verdict, summarise
+from conformance.stream import DECODER, CaseInfo, CaseVerdict
+from conformance.verdict import SEVERITY, Verdict, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

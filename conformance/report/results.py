@@ -1,7 +1,7 @@
 """Folds a result stream into one summary: the content of ``results.json`` and of the other reports.
 
 The summary never mixes kinds of results. Cases that could not run, do not apply or cannot be decided are counted under
-their own names. A summary of many cases names the worst of them (:func:`conformance.stream.summarise`). A stream
+their own names. A summary of many cases names the worst of them (:func:`conformance.verdict.summarise`). A stream
 without its end stays incomplete.
 """
 
@@ -14,11 +14,11 @@ from collections import Counter, defaultdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from conformance.exit_code import ExitCode
 from conformance.report.cells import Cell, CheckTotals
 from conformance.report.census import Census
 from conformance.report.matrix import Matrix
 from conformance.stream import (
-    FAILING,
     SCHEMA,
     Asked,
     Block,
@@ -26,7 +26,6 @@ from conformance.stream import (
     CaseVerdict,
     DeviationInfo,
     End,
-    ExitCode,
     Finding,
     KnownIssue,
     LobUpdate,
@@ -34,9 +33,8 @@ from conformance.stream import (
     Run,
     Subject,
     Suite,
-    Verdict,
-    summarise,
 )
+from conformance.verdict import FAILING, Verdict, summarise
 from conformance.version import __version__
 
 if TYPE_CHECKING:

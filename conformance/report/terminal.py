@@ -10,7 +10,7 @@ from conformance.messages import printable
 from conformance.report import cards, evidence, wording
 from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import OWNERS, Outcome
-from conformance.stream import SEVERITY, Verdict
+from conformance.verdict import SEVERITY, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

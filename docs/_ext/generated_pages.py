@@ -16,7 +16,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from conformance.cli.main import COMMANDS, PROGRAM, cli
-from conformance.stream import DEFINITIONS
+from conformance.verdict import DEFINITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from conformance.judge.damage.diverged import Judged, judge_injection
 from conformance.judge.damage.listed import about_place, explaining
 from conformance.judge.damage.relay_logs import crash_of_replica, judge_end
 from conformance.requirements.versions import dialect_of, in_observed_range
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, REPLICA, STATEMENTS
 from generators import random_damage
 

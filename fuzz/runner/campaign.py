@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 from fuzz.runner.findings import now
 from fuzz.runner.run import Runner, State
 from fuzz.runner.targets import EMPTY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from conformance.version import __version__
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.partial.diffs import encode_diffs
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators import damaged_events, diverged
 from scenarios.codes import Code, Wrong
 from scenarios.engines.documents import SHAPES, document

@@ -13,7 +13,7 @@ from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
 from conformance.cases.sql_case_text import script_of
 from conformance.cases.update_case import Hazard
 from conformance.reference.errors import DecodeError
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from tests.judge import planted_statements
 
 CASE = SqlCase(

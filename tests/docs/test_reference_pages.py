@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from conformance import stream
+from conformance import stream, verdict
 from conformance.subjects.capabilities import CAPABILITIES
 from conformance.subjects.specs import KINDS, OPTIONS
 from tests.docs.pages import ROOT
@@ -53,9 +53,9 @@ def test_records_of_the_stream() -> None:
 def test_words_of_adapters() -> None:
     assert listed("Capabilities", ADAPTERS) == list(CAPABILITIES)
     assert sorted(listed("Options", ADAPTERS)) == sorted(OPTIONS)
-    assert set(listed("Verdicts", ADAPTERS)) <= set(stream.Verdict)
-    worst_first = [stream.Verdict(name) for name in listed("Verdicts", ADAPTERS)]
-    assert worst_first == sorted(worst_first, key=stream.SEVERITY.index)
+    assert set(listed("Verdicts", ADAPTERS)) <= set(verdict.Verdict)
+    worst_first = [verdict.Verdict(name) for name in listed("Verdicts", ADAPTERS)]
+    assert worst_first == sorted(worst_first, key=verdict.SEVERITY.index)
     forms = re.findall(r"^\| `((?:cmd|jsonl|py|wire):[^`]*)` \|", ADAPTERS, re.MULTILINE)
     assert forms == list(KINDS.values())
 

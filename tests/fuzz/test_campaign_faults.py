@@ -8,7 +8,7 @@ import pytest
 
 from conformance.cases.by_hand.damaged_log import events_in
 from conformance.servers.roles.relay_log_applier import LogEnd
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.findings import diff_bytes
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, REPLICA, STATEMENTS, STREAMS, RelayLog

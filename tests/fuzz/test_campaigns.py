@@ -17,7 +17,7 @@ from conformance.judge.damage.crashes import damage_of
 from conformance.judge.damage.diverged import Judged
 from conformance.requirements.crashes import APPLYING, MEMBER_IN_DIFF, Crash
 from conformance.servers.roles.injector import crash_report, crash_signature
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from fuzz.campaigns import inputs
 from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.findings import diff_bytes

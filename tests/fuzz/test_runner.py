@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from conformance.stream import ExitCode
+from conformance.exit_code import ExitCode
 from fuzz.runner import triage
 from fuzz.runner.campaign import Campaign, Result, run
 from fuzz.runner.display import Plain, living, print_table

@@ -31,7 +31,8 @@ from conformance.report.results import Summary
 from conformance.requirements.deviations import load_deviations
 from conformance.servers.roles.sql_cases import run_sql
 from conformance.servers.roles.update_cases import run_case
-from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
+from conformance.stream import Block, CaseVerdict, Finding, Run
+from conformance.verdict import Verdict
 from tests.harness import planted
 from tests.running import run
 

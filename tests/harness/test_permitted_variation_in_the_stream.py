@@ -11,7 +11,8 @@ from conformance.harness.campaign.blocks import judge_block
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.harness.update_checks import UpdateCampaign
-from conformance.stream import Block, CaseVerdict, Verdict
+from conformance.stream import Block, CaseVerdict
+from conformance.verdict import Verdict
 from tests.judge.doctoring import script
 from tests.judge.perfect_server import observe
 from tests.judge.updates.test_permitted_variation import FAULTS, VARIATIONS, Twin

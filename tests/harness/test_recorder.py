@@ -15,7 +15,8 @@ from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.judge.problem import Problem
 from conformance.requirements.deviations import load_deviations
-from conformance.stream import Block, CaseVerdict, Finding, Verdict
+from conformance.stream import Block, CaseVerdict, Finding
+from conformance.verdict import Verdict
 from tests.harness.planted import case as planted_case
 from tests.running import run
 

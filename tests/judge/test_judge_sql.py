@@ -11,7 +11,7 @@ import pytest
 from conformance.cases.sql_case import Outcome, SqlAnswer, SqlCase, SqlStatement, WarningText
 from conformance.checks.sql_interface import warning_texts
 from conformance.judge.sql import SqlVerdict, judge_sql
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from tests.judge import planted_statements
 from tests.judge.faults_of_sql import IGNORED_TEXT, ONLY_AFTER_TEXT
 from tests.judge.planted_statements import ALL_FAULTS

@@ -22,8 +22,8 @@ from conformance.stream import (
     Run,
     Subject,
     Suite,
-    Verdict,
 )
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.stream import AnyRecord

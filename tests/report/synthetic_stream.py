@@ -15,8 +15,8 @@ from conformance.stream import (
     RequirementInfo,
     Run,
     Subject,
-    Verdict,
 )
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.stream import AnyRecord

@@ -7,7 +7,8 @@ from dataclasses import replace
 from conformance.harness.nearest import telling_nearest
 from conformance.report.cards import links, script_command
 from conformance.requirements.deviations import load_deviations
-from conformance.stream import AnyRecord, CaseVerdict, Verdict
+from conformance.stream import AnyRecord, CaseVerdict
+from conformance.verdict import Verdict
 
 FAILED = CaseVerdict(
     case="inject-1",

@@ -11,7 +11,8 @@ import pytest
 from conformance.cli import main
 from conformance.report.diff import Change, DiffError, compare, load
 from conformance.report.directory import ReportDirectory
-from conformance.stream import Block, End, Subject, Verdict
+from conformance.stream import Block, End, Subject
+from conformance.verdict import Verdict
 from tests.report import synthetic_stream
 from tests.report.synthetic_stream import BLOCKS, FAILURE, LOSS, SERVER
 from tests.report.test_matrix import RUN, info, tool, verdict

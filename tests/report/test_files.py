@@ -23,7 +23,8 @@ from conformance.report.html import page
 from conformance.report.results import Summary
 from conformance.report.terminal import PlainProgress, print_summary
 from conformance.report.wording import amount_of_bytes, duration, headline, plural, share
-from conformance.stream import Block, CaseVerdict, Progress, RequirementInfo, Verdict
+from conformance.stream import Block, CaseVerdict, Progress, RequirementInfo
+from conformance.verdict import Verdict
 from tests.report.synthetic_stream import END, FAILURE, FINDING, RUN, SERVER, SUBJECTS, green, records
 
 if TYPE_CHECKING:

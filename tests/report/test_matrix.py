@@ -19,18 +19,8 @@ from conformance.report.subjects import badge
 from conformance.report.subjects import markdown as subjects_markdown
 from conformance.report.subjects import page as subject_page
 from conformance.report.terminal import print_summary
-from conformance.stream import (
-    DECODER,
-    CaseInfo,
-    CaseVerdict,
-    End,
-    KnownIssue,
-    Run,
-    StreamError,
-    Subject,
-    Verdict,
-    read_stream,
-)
+from conformance.stream import DECODER, CaseInfo, CaseVerdict, End, KnownIssue, Run, StreamError, Subject, read_stream
+from conformance.verdict import Verdict
 from tests.report import decoder_stream
 from tests.report.synthetic_stream import BLOCKS, SUBJECTS
 from tests.report.test_files import Tags

@@ -14,7 +14,8 @@ import pytest
 from conformance.report import wording
 from conformance.report.results import Coverage, Outcome, Summary
 from conformance.report.wording import headline
-from conformance.stream import Block, CaseVerdict, End, RequirementInfo, Subject, Verdict
+from conformance.stream import Block, CaseVerdict, End, RequirementInfo, Subject
+from conformance.verdict import Verdict
 from tests.report import decoder_stream
 from tests.report.synthetic_stream import (
     BLOCKS,

@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.stream import (
-    DEFINITIONS,
-    INLINE_LIMIT,
-    SEVERITY,
-    CaseVerdict,
-    StreamError,
-    Verdict,
-    Writer,
-    from_line,
-    read_stream,
-    summarise,
-)
+from conformance.stream import INLINE_LIMIT, CaseVerdict, StreamError, Writer, from_line, read_stream
+from conformance.verdict import DEFINITIONS, SEVERITY, Verdict, summarise
 from tests.report import decoder_stream
 from tests.report.synthetic_stream import END, FAILURE, RUN, records
 

@@ -36,7 +36,7 @@ from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
 from conformance.reference.tables.columns import PartialJson
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators import damaged_events
 from tests.judge import test_replica_binlog
 from tests.requirements.parts import PartFault

@@ -14,8 +14,8 @@ import pytest
 
 from conformance.judge.decoding.judge import judge
 from conformance.judge.decoding.observed import Observed
-from conformance.stream import Verdict
 from conformance.subjects import builtin
+from conformance.verdict import Verdict
 from tests.judge.decoding.kit import case_of
 
 if TYPE_CHECKING:

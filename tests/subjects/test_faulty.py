@@ -15,7 +15,7 @@ import pytest
 
 from conformance.checks.decoders.suite import load_suite
 from conformance.harness.decoders import OpenedSubject
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.decoder_case import DecoderCase

@@ -27,7 +27,7 @@ from conformance.requirements.versions import dialect_of
 from conformance.servers.roles.old_server import launch_old
 from conformance.servers.wire.capture import Position
 from conformance.servers.wire.source import FILE
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:

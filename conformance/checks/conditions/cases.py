@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 _DOCUMENT: Final = '{"a": 1, "b": "' + "b" * 40 + '", "c": [1, 2, 3]}'
 _TABLE: Final = (

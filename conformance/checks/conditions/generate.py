@@ -14,7 +14,7 @@ from conformance.cases.session import Session
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
 from conformance.checks.conditions.table_features import WITHOUT_DIFFS, table_of_documents, updates_of
 from conformance.reference.tables.definitions import create_table
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.cases import start_rows
 
 if TYPE_CHECKING:

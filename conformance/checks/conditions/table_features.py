@@ -23,7 +23,7 @@ from conformance.reference.errors import MysqlError
 from conformance.reference.partial.apply import apply_diffs
 from conformance.reference.partial.diffs import decode_diffs
 from conformance.reference.tables.definitions import Column, Table, create_table
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.cases import next_step, start_rows
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from conformance.harness.pairs.run import PairRun
 from conformance.judge.problem import Problem
 from conformance.servers.roles.update_cases import run_case
 from conformance.servers.run.owned import OwnServer
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:

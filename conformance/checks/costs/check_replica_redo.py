@@ -9,7 +9,7 @@ import pytest
 from conformance.checks.costs import redo
 from conformance.harness.pairs.run import REPLICAS, PairRun
 from conformance.judge.replica_binlog import judge_redo
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from conformance.harness.campaign.blocks import make_script
 from conformance.harness.campaign.run import server_limits
 from conformance.judge.problem import Problem
 from conformance.servers.roles.update_cases import run_case
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.update_case import UpdateCase

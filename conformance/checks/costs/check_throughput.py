@@ -14,7 +14,7 @@ from conformance.checks.costs import throughput
 from conformance.checks.costs.throughput_judge import BOUND, judge_ratios
 from conformance.servers.run.callgrind import missing_programs
 from conformance.servers.run.process import ProcessServer
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from math import comb
 from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

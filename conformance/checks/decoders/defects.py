@@ -16,11 +16,11 @@ from conformance.judge.decoding.difference import MISSING, Difference, Kind
 from conformance.judge.decoding.exact_json import parse
 from conformance.judge.decoding.signatures import signature_of
 from conformance.requirements.reading import rules_of
-from conformance.stream import SEVERITY, Verdict
 from conformance.subjects.answers import SubjectUnavailable
 from conformance.subjects.builtin import installed
 from conformance.subjects.capabilities import SERVER
 from conformance.subjects.specs import open_subject, parse_subject
+from conformance.verdict import SEVERITY, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
 from conformance.judge.decoding.exact_json import parse
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from conformance.version import __version__
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from conformance.checks.decoders.known_issues import issues_of
 from conformance.checks.decoders.log_bytes import log_bytes
 from conformance.harness.decoders import subject_record
 from conformance.requirements.catalogue import REQUIREMENTS
-from conformance.stream import CaseInfo, Finding, Suite, Verdict
+from conformance.stream import CaseInfo, Finding, Suite
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ from conformance.harness.sql_cases import judge_live_sql
 from conformance.harness.witnesses import record_witness
 from conformance.judge.damage.diverged import judge_injection
 from conformance.requirements.versions import applies, dialect_of
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from conformance.cases.by_hand.injection import partial_image
 from conformance.checks.mysqlbinlog_damage.generate import damaged
 from conformance.checks.mysqlbinlog_damage.judge import judge
 from conformance.servers.roles.mysqlbinlog import print_bytes
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:

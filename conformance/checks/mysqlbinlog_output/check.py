@@ -23,7 +23,7 @@ from conformance.checks.mysqlbinlog_output.judge import VERBOSE, compare_lines, 
 from conformance.harness.campaign.blocks import make_script
 from conformance.harness.campaign.captures import load_capture, recorded
 from conformance.judge.problem import Problem
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.update_case import UpdateCase

@@ -21,7 +21,7 @@ from conformance.reference.event_types import EventType
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.old_server import launch_old
 from conformance.servers.roles.relay_log import log_file
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:

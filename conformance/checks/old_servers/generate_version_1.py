@@ -18,7 +18,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.rows import DELETE_TYPES, V1_TYPES, WRITE_TYPES, Row, rows_body
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.draw import mix
 
 if TYPE_CHECKING:

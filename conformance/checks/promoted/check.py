@@ -10,7 +10,7 @@ from conformance.cases.files import dump_case
 from conformance.harness.promoted import promoted
 from conformance.harness.replay import Word, replay_case
 from conformance.requirements.versions import applies
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.files import AnyCase

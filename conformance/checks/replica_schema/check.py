@@ -11,7 +11,7 @@ import pytest
 
 from conformance.checks.replica_schema import generate, run
 from conformance.harness.injections import record_in_blocks
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:

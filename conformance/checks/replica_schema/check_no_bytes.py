@@ -10,7 +10,7 @@ from conformance.cases.by_hand.injection import SCHEMA, RowState
 from conformance.harness.injections import Tried, apply_in_blocks, record_tried
 from conformance.judge.damage.diverged import Judged, show
 from conformance.servers.roles.injector import STATE, read_states
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators import applier_transactions
 from generators.draw import Stream
 

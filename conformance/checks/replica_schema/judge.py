@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conformance.checks.replica_schema.case import states
 from conformance.judge.damage.applier import broken_stop
 from conformance.judge.damage.diverged import Judged, show
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.by_hand.applier_transaction import ApplierOutcome

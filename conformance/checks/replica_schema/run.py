@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from conformance.reference.tables.definitions import Table
     from conformance.servers.roles.applier import Applier
     from conformance.servers.run.owned import OwnServer
-    from conformance.stream import Verdict
+    from conformance.verdict import Verdict
 
 _FIRST_ID: Final = 10  # of tables; those before are the marks' and that of injections
 

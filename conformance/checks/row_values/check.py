@@ -15,7 +15,7 @@ from conformance.checks.row_values.run import judge, offer, run_block
 from conformance.harness.check import GUEST
 from conformance.judge.problem import Problem
 from conformance.servers.roles.variables import global_variable
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.draw import Stream
 from generators.row_values import CHARSETS, SHAPES, shapes_of
 

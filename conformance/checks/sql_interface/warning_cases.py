@@ -26,7 +26,7 @@ from conformance.checks.sql_interface.warning_texts import (
     only_after_texts,
     v1_ignored_texts,
 )
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.cases.sql_case import WarningText
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 IGNORED, V1_IGNORED, ONLY_AFTER = 3645, 3646, 3647
 IGNORED_AT_START, V1_IGNORED_AT_START, ONLY_AFTER_AT_START = 13101, 13102, 13103

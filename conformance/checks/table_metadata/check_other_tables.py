@@ -11,7 +11,7 @@ import pytest
 
 from conformance.checks.table_metadata.other_tables import NONE, cases_by_conversions
 from conformance.harness.sql_cases import run_cases
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.sql_case import SqlCase

@@ -22,7 +22,7 @@ from conformance.reference.dialect import MYSQL
 from conformance.reference.tables.definitions import create_table, definable, table_map
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.text.table_metadata import metadata_text
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.definitions import definition, row_values
 from generators.draw import Stream
 

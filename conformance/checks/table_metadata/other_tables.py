@@ -16,7 +16,7 @@ from conformance.cases.sql_case import REPLICA, Outcome, Rows, SqlCase, SqlState
 from conformance.cases.system_variables import slug
 from conformance.cases.update_case import Hazard
 from conformance.checks.table_metadata.variable_cases import VARIABLE
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -16,7 +16,7 @@ from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.records import PairRecords
 from conformance.harness.pairs.run import REPLICAS, PairRun
 from conformance.harness.update_checks import UpdateCheck, record_updates
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:

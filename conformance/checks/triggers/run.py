@@ -12,7 +12,7 @@ from conformance.harness.update_checks import UpdateCheck
 from conformance.judge.damage.crashes import has_bad_key_entry
 from conformance.reference.partial.update import is_unpredictable
 from conformance.servers.roles.update_cases import run_case
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.checks.unchanged.run import OPTION, set_option
 from conformance.judge.problem import Problem
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.draw import Stream
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
 from conformance.servers.roles.injector import Injector, launch_target, script
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.documents import value
 from generators.draw import Stream
 

@@ -12,7 +12,7 @@ from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.appliers import PairBlock
 from conformance.harness.pairs.shrinking import Signature, shrink_on_pair
 from conformance.requirements.versions import applies
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path

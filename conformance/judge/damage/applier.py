@@ -16,7 +16,7 @@ from conformance.cases.by_hand.damaged_frame import READ_FAILURE
 from conformance.cases.by_hand.injection import InjectionOutcome, predict, state_of
 from conformance.judge.damage.diverged import Judged, expected_of, judge_injection, show
 from conformance.reference.dialect import MYSQL
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction

@@ -28,7 +28,7 @@ from conformance.judge.damage.unmodelled_values import (
     with_marked_decimal,
 )
 from conformance.reference.dialect import MYSQL, flipped
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.by_hand.injection import InjectionOutcome, RowState

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.by_hand.damaged_log import BEHIND
 from conformance.judge.damage.crashes import crash_of_client, damage_of_log
 from conformance.requirements.crashes import VARIABLE_LENGTH
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.bytes_case import BytesCase

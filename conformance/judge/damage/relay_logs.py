@@ -23,7 +23,7 @@ from conformance.requirements.crashes import (
     TRANSACTION_CONTEXT,
     Crash,
 )
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 _NAMED_GTIDS: Final = (EventType.GTID, EventType.GTID_TAGGED)
 _ENDS: Final = (EventType.XID, EventType.XA_PREPARE, EventType.TRANSACTION_PAYLOAD, EventType.INCIDENT)

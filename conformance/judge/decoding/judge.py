@@ -18,7 +18,7 @@ from conformance.judge.decoding.fitting import DAMAGE, PROTOCOL, first_of, requi
 from conformance.judge.decoding.log_columns import tables_of
 from conformance.judge.decoding.observed import CRASHED, TIMED_OUT, Mark, Observed
 from conformance.judge.decoding.signatures import signature_of, signature_of_text
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

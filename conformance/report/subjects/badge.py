@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

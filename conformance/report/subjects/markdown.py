@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.report import wording
 from conformance.report.matrix import issue_url
 from conformance.report.subjects.page import headline, sections, titled
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

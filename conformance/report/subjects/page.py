@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.report import cards, evidence, wording
 from conformance.report.html import anchor, render
 from conformance.report.matrix import issue_url
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -24,7 +24,8 @@ from conformance.reference.event_types import EventType
 from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver, warnings_in
 from conformance.servers.run.process import ProcessMaker
 from conformance.servers.wire.capture import Capture
-from conformance.stream import Block, CaseVerdict, Verdict
+from conformance.stream import Block, CaseVerdict
+from conformance.verdict import Verdict
 from generators.draw import Stream
 from tests import running
 from tests.checks.boundaries.faults_of_boundaries import (

@@ -10,7 +10,8 @@ from conformance.checks.costs import allocations
 from conformance.checks.costs import check_allocations as test_allocations
 from conformance.harness.profiles import SIZES
 from conformance.servers.roles.update_cases import run_case
-from conformance.stream import Block, CaseVerdict, Verdict
+from conformance.stream import Block, CaseVerdict
+from conformance.verdict import Verdict
 from tests.running import run
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from conformance.checks.decoders.suite import load_suite
 from conformance.checks.decoders.suite.reading import read_log
 from conformance.harness.decoders import OpenedSubject
 from conformance.report.matrix import Matrix
-from conformance.stream import DECODER, Finding, Subject, Verdict
+from conformance.stream import DECODER, Finding, Subject
+from conformance.verdict import Verdict
 from tests.cli.written_reports import records
 from tests.live import lab
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from conformance.checks.decoders.findings import DecoderFinding, directory_name, report, write_report
 from conformance.checks.decoders.suite import load_suite
 from conformance.judge.decoding.difference import Difference, Kind
-from conformance.stream import DECODER, KnownIssue, Subject, Verdict
+from conformance.stream import DECODER, KnownIssue, Subject
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.checks.decoders.generated import generated_case, generated_cases, named_case
 from conformance.harness.decoders import OpenedSubject
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from tests.live import lab
 
 

@@ -24,7 +24,7 @@ from conformance.judge.decoding.judge import judge
 from conformance.judge.decoding.observed import Observed
 from conformance.reference.event_types import EventType
 from conformance.requirements.catalogue import REQUIREMENTS
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.servers.install.installation import Installation

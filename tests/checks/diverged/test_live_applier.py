@@ -25,7 +25,8 @@ from conformance.servers.roles import applier_cases
 from conformance.servers.roles.applier import Applier, Stop, launch_applier
 from conformance.servers.roles.applier_cases import apply_damaged_frames, apply_transactions, transaction_script
 from conformance.servers.run.process import ProcessMaker, ProcessServer
-from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
+from conformance.stream import Block, CaseVerdict, Finding, Run
+from conformance.verdict import Verdict
 from generators import applier_transactions, diverged
 from generators.draw import Stream
 from tests.checks.diverged.planted_transactions import FAULTS, FRAME_FAULTS, TransactionFault, faultless

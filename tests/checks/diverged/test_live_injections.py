@@ -27,7 +27,8 @@ from conformance.report.results import Summary
 from conformance.servers.roles.injector import Injector, crash_signature, launch_target, script
 from conformance.servers.run.owned import OwnServer
 from conformance.servers.run.process import ProcessMaker
-from conformance.stream import Block, CaseVerdict, Finding, Run, Verdict
+from conformance.stream import Block, CaseVerdict, Finding, Run
+from conformance.verdict import Verdict
 from generators import diverged
 from tests.checks.diverged.planted_injections import FAULTS, PlantedFault
 from tests.running import run

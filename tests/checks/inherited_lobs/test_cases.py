@@ -12,7 +12,7 @@ from conformance.cases.sql_case import SqlAnswer
 from conformance.checks.inherited_lobs.cases import DEVIATION, all_cases
 from conformance.judge.sql import judge_sql
 from conformance.requirements.deviations import load_deviations
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.sql_case import SqlCase

@@ -9,7 +9,7 @@ import pytest
 from conformance.checks.replica_schema import generate
 from conformance.checks.replica_schema.judge import judge
 from conformance.judge.damage.applier import judge_ignoring, judge_transaction
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators import applier_transactions
 from generators.draw import Stream
 from tests.checks.diverged.planted_transactions import TransactionFault, faultless

@@ -11,7 +11,7 @@ from conformance.cases.by_hand.applier_transaction import AFTER_ANOTHER, Applier
 from conformance.cases.by_hand.injection import row_event_body, state_of
 from conformance.judge.damage.applier import judge_damaged_frame, judge_ignoring, judge_transaction
 from conformance.reference.jsonb.encode import encode
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators import applier_transactions
 from generators.draw import Stream
 from tests.checks.diverged.planted_transactions import (

@@ -23,7 +23,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import DATE, DECIMAL, Opaque
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators import damaged_events, diverged
 from generators.draw import Stream
 from tests.checks.diverged.planted_injections import FAULTS, PlantedFault, faultless

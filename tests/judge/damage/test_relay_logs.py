@@ -22,7 +22,7 @@ from conformance.requirements.crashes import (
     VARIABLE_LENGTH,
     Crash,
 )
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators import relay_logs, streams
 from generators.draw import Stream
 from generators.streams import Starts, placed

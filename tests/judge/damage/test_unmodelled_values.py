@@ -23,7 +23,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import BLOB, DECIMAL, VAR_STRING, JsonValue, Opaque
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 
 BEYOND = Opaque(DECIMAL, bytes.fromhex("010a 80"))  # DECIMAL(1,10), in the one byte that -9 and 10 digits take
 STORED = encode({})

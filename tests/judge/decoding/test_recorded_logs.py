@@ -12,7 +12,7 @@ from conformance.cases.decoder_case import Equality
 from conformance.judge.decoding.judge import judge
 from conformance.judge.decoding.log_columns import tables_of
 from conformance.judge.decoding.observed import Observed
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from tests.judge.decoding.kit import LOGS, case_of, decoded
 
 if TYPE_CHECKING:

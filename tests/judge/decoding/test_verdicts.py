@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cases.decoder_case import Allowed, Equality
 from conformance.judge.decoding.difference import Kind
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from tests.judge.decoding.kit import change, verdict_of
 
 PARTIAL = "PARTIAL_UPDATE_ROWS_EVENT"

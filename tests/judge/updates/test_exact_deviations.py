@@ -28,7 +28,7 @@ from conformance.judge.updates.stored_readings import reading_of
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
-from conformance.stream import Verdict
+from conformance.verdict import Verdict
 from generators.draw import Stream
 from tests.checks.triggers.test_depth import deep
 from tests.judge.perfect_server import observe
