@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import zlib
+from typing import Any
 
 import pytest
 
 from conformance.reference.errors import CodecError
 from conformance.reference.innodb.blob_chain import RATIO, read_blob
 from conformance.reference.innodb.btree import leaf_records
+from conformance.reference.innodb.dictionary import clustered_indexes, private_data
 from conformance.reference.innodb.lob import open_first
 from conformance.reference.innodb.page_compression import CompressionHeader, decompress
 from conformance.reference.innodb.pages import PageType, SpaceFlags
 from conformance.reference.innodb.records import Reference
-from conformance.reference.innodb.sdi import FORMAT, sdi_objects
+from conformance.reference.innodb.sdi import FORMAT, TABLE, sdi_objects
 from fuzz.targets.innodb_page import lz4_block
 from tests.hostile.data_files import outcome, read_all, sound, space_of
 from tests.reference.innodb.fixture_files import file_bytes, fixture, unpacked
@@ -154,3 +156,51 @@ def test_nothing_of_this_is_said_of_sound_files() -> None:
     for name in ("lob_update_3", "lob_index_pages"):
         assert read_all(space_of(unpacked(name), verify=True)) == sound(name)
     assert Reference.of(bytes(range(20))) == Reference(0x00010203, 0x04050607, 0x08090A0B, 12, 0x10111213)
+
+
+def test_nothing_follows_a_stream_in_its_chain() -> None:
+    packed = zlib.compress(bytes(range(256)) * 40, 0)
+    data, reference = chain(packed.ljust(2 * (8192 - 38) + 1, b"\0"), 8192, 10240)
+    with pytest.raises(CodecError) as caught:
+        read_blob(space_of(data, verify=False), reference)
+    assert (caught.value.code, caught.value.path) == ("bad-blob-length", ("page[6]", "next"))
+
+
+def test_a_part_has_bytes() -> None:
+    found = changed("sdi_blob", 5, 38, bytes(4))
+    assert isinstance(found, CodecError)
+    assert found.path[-2:] == ("page[5]", "part_length")
+
+
+def dictionary(name: str) -> dict[str, Any]:
+    """The dictionary's entry of a fixture's table, to be changed."""
+    return next(item.object["dd_object"] for item in sdi_objects(fixture(name)) if item.type == TABLE)
+
+
+def test_each_partition_has_its_own_root() -> None:
+    table = dictionary("gencols_json")
+    own = dict(private_data(table["indexes"][0]["se_private_data"]))
+    roots = [(4, 900), (8, 901)]
+    table["partitions"] = [
+        {"name": f"p{number}", "subpartitions": [],
+         "indexes": [{"se_private_data": f"id={number};root={root};space_id={own['space_id']};table_id={number};"}]}
+        for root, number in roots
+    ]  # fmt: skip
+    assert [(index.root, index.index_id) for index in clustered_indexes(table)] == roots
+
+
+def test_a_column_with_a_prefix_in_the_key_has_two_places() -> None:
+    table = dictionary("gencols_json")
+    index = table["indexes"][0]
+    for number, element in enumerate(index["elements"]):
+        column = table["columns"][element["column_opx"]]
+        column["se_private_data"] = f"physical_pos={number + 1};"
+    last = index["elements"][-1]
+    column = table["columns"][last["column_opx"]]
+    whole = len(index["elements"]) + 1
+    column["se_private_data"] = f"physical_pos={whole | 0x8000};"  # its prefix is the first field
+    index["elements"].insert(0, {**last, "length": 3})
+    (found,) = clustered_indexes(table)
+    names = [field.name for field in found.format.fields]
+    assert names[0] == names[-1] == column["name"]
+    assert names.count(column["name"]) == 2
