@@ -198,9 +198,11 @@ class LobIndex:
         if not self.layout.compressed and page.u2(where + 54, "unused"):
             raise page.error("bad-lob-list", "bytes that no server uses are not zero", where + 54, "unused", 0)
         for newer, entry in pairwise((found, *older)):
-            wanted = f"version <= {newer.version}, length {length}, modifier {newer.creator}"
+            # In a compressed LOB an entry that a rollback brought back keeps the modifier that was rolled back.
+            modifier = entry.modifier if self.layout.compressed else newer.creator
+            wanted = f"version <= {newer.version}, length {length}, modifier {modifier}"
             got = f"version {entry.version}, length {entry.length}, modifier {entry.modifier}"
-            if entry.version > newer.version or entry.length != length or entry.modifier != newer.creator:
+            if entry.version > newer.version or entry.length != length or entry.modifier != modifier:
                 raise page.error("bad-lob-version", "an older version is newer, of another length, or not replaced by"
                                  " the one after it", where + 12, "older", wanted, got)  # fmt: skip
         return found
