@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ def printable(text: str) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A question with the nearest known names, whatever their case, in parentheses and behind a blank; or nothing."""
+    from difflib import get_close_matches  # most runs of a command never need it
+
     by_folded = {item.casefold(): item for item in known}
     folded = name.casefold()
     near = [folded] if folded in by_folded else get_close_matches(folded, by_folded)

@@ -11,12 +11,13 @@ import click
 
 from conformance.cli.console import InputCorrupt, Usage, narrate
 from conformance.reference.errors import CodecError
-from conformance.reference.innodb.encryption.keyring import Keyring
 from conformance.reference.innodb.pages import Tablespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import BinaryIO
+
+    from conformance.reference.innodb.encryption.keyring import Keyring
 
 
 keyring_option = click.option(
@@ -83,6 +84,8 @@ def _tablespace(group: Sequence[tuple[str, BinaryIO]], *, verify: bool, keyring:
 
 
 def _keyring(path: Path) -> Keyring:
+    from conformance.reference.innodb.encryption.keyring import Keyring
+
     try:
         return Keyring.parse(path.read_bytes())
     except OSError as problem:
