@@ -230,7 +230,7 @@ class Model:
             for name in self.columns.json
         }
 
-    def _images(self, assigned: frozenset[int]) -> _Images:
+    def images(self, assigned: frozenset[int]) -> _Images:
         """The columns of both images of a statement that assigns these; the result is cached, as few sets of columns
         recur."""
         images = self._known_images.get(assigned)
@@ -278,7 +278,7 @@ class Model:
         self, rows: Iterable[RowPrediction], assigned: frozenset[int], extra: tuple[PartitionInfo, ...] = ()
     ) -> list[RowsBody]:
         table, partial = self.table_map, self.session.partial_json
-        before, after, before_names, after_names = self._images(assigned)
+        before, after, before_names, after_names = self.images(assigned)
         json_names = self.columns.json
         typed: list[Row] = []
         for row in rows:

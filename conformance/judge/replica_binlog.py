@@ -172,9 +172,12 @@ class LoggingReplica:
                 change = RowChange(before, after, True, changes)
                 changed.append((columns, RowPrediction(logged.row, change, self.model.decide(change))))
         self.applied += len(rows)
-        runs = groupby(changed, lambda item: item[0])
+        # Columns that are assigned and in no image, as in FULL ones, begin no event.
+        runs = groupby(changed, lambda item: self.model.images(item[0]))
         return one_statement(
-            body for columns, items in runs for body in self.model.events_of([row for _, row in items], columns)
+            body
+            for items in (list(run) for _, run in runs)
+            for body in self.model.events_of([row for _, row in items], items[0][0])
         )
 
     def _met(self, event: Sequence[LoggedRow]) -> Iterator[tuple[LoggedRow, frozenset[int]]]:

@@ -27,7 +27,7 @@ from conformance.reference.binlog.rows import Row, RowsBody
 from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
-from conformance.reference.partial.expression import Assignment
+from conformance.reference.partial.expression import Assignment, Constant
 from conformance.reference.partial.paths import parse_path
 from conformance.reference.sql.expressions import parse_expression
 from conformance.reference.tables.columns import PartialJson
@@ -117,6 +117,26 @@ def test_a_transaction_without_gtid_may_be_committed_a_second_later() -> None:
         later = (int.from_bytes(events[place][:4], "little") + 1).to_bytes(4, "little") + events[place][4:-4]
         events[place] = later + checksum_of(later).to_bytes(4, "little")
     assert [item.field for item in judge_log(events, None, applied=True) if item.field == "header.timestamp"] == []
+
+
+@pytest.mark.parametrize(("settings", "events"), [(MINIMAL, 2), (FULL, 1)])
+def test_rows_with_other_assigned_columns_share_an_event_if_the_images_have_all(
+    settings: ReplicaBinlogSettings, events: int
+) -> None:
+    """The source splits the rows, as it logs whole documents. The second event alone has a value of the last column,
+    which then counts as assigned in a table without a key (observed on 9.7.4).
+    """
+    table = replace(TABLE, primary_key=(), columns=(*COLUMNS, Column(name="d", type="TEXT")))
+    document = encode({"a": 1, "b": "b" * 3500})
+    unchanged = Assignment("j", parse_expression("JSON_REMOVE(j, '$.z')", "j"))
+    case = UpdateCase(
+        id="", table=table, selector="id", session=Session(row_image=RowImage.MINIMAL, partial_json=False),
+        rows=((1, document, b"x", None), (2, document, b"x", b"x")),
+        steps=(Step((unchanged, Assignment("c", Constant(b"y"))), (0, 1)),),
+    )  # fmt: skip
+    made = build_script(case)
+    *_, group = LoggingReplica(made, settings, SCHEMA).groups(log_of(made))
+    assert sum(is_update(event.body) for event in group.events) == events
 
 
 def test_definitions_in_front_are_passed_over() -> None:
