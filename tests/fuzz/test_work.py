@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 STEPS = 120  # lines for each byte of an input: three to five readings of it, and their comparison
+OF_DATA_FILES = frozenset(("innodb-page", "innodb-record", "lob", "sdi"))
+DATA_FILE = 1 << 16  # bytes: an input of these targets names a recorded file, and changes it
 FREE = 32  # bytes that every input is taken to have more
 # A compressed input counts by what comes out of it, which the limit of the target bounds.
 COMPRESSED = {"compressed", "bomb"}
@@ -34,7 +36,8 @@ def test_every_seed_takes_steps_in_proportion_to_its_bytes(name: str) -> None:
     for seed, data in target.seeds():
         target.check(data)  # what is built once is not counted
         if seed not in COMPRESSED:
-            assert count_steps(target.check, data) <= STEPS * (len(data) + FREE), seed
+            room = FREE + (DATA_FILE if name in OF_DATA_FILES else 0)
+            assert count_steps(target.check, data) <= STEPS * (len(data) + room), seed
 
 
 def objects(count: int) -> bytes:
