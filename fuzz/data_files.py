@@ -170,7 +170,7 @@ def capture_of(data: bytes) -> Capture:
 
 def tablespace(data: bytes, *, verify: bool = True) -> Tablespace:
     """A tablespace over bytes in memory."""
-    return Tablespace(lambda offset, count: data[offset : offset + count], len(data), verify=verify)
+    return Tablespace.of_bytes(data, verify=verify)
 
 
 def unchanged() -> Iterator[tuple[str, bytes]]:

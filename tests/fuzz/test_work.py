@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 STEPS = 120  # lines for each byte of an input: three to five readings of it, and their comparison
 OF_DATA_FILES = frozenset(("innodb-page", "innodb-record", "lob", "sdi"))
-DATA_FILE = 1 << 16  # bytes: an input of these targets names a recorded file, and changes it
+DATA_FILE = 1 << 10  # bytes more: an input of these targets names a recorded file, and changes it
 FREE = 32  # bytes that every input is taken to have more
 # A compressed input counts by what comes out of it, which the limit of the target bounds.
 COMPRESSED = {"compressed", "bomb"}

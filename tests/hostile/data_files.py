@@ -52,7 +52,7 @@ class Tally(NamedTuple):
 
 
 def space_of(data: bytes, *, verify: bool) -> Tablespace:
-    return Tablespace(lambda offset, count: data[offset : offset + count], len(data), verify=verify)
+    return Tablespace.of_bytes(data, verify=verify)
 
 
 def read_all(space: Tablespace) -> list[object]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import CodecError
 from conformance.reference.innodb.large_values import LobReader, large_values, table_objects
-from conformance.reference.innodb.pages import Tablespace
+from conformance.reference.innodb.pages import Tablespace, window_of
 from conformance.reference.innodb.records import OffPage
 from conformance.reference.jsonb.decode import decode
 
@@ -33,7 +33,7 @@ class _CountedPages(Tablespace):
     _left = _SPARE
 
     def __init__(self, data: bytes) -> None:
-        super().__init__(lambda offset, count: data[offset : offset + count], len(data))
+        super().__init__(window_of(data), len(data))
         self._left += _READS * self.pages
 
     def page(self, number: int) -> Page:

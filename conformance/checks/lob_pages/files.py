@@ -27,7 +27,7 @@ class FileCopy(NamedTuple):
 
 def opened(data: bytes) -> FileCopy:
     """Read all rows of a table ``(id INT PRIMARY KEY, j JSON)``. Raises for damage."""
-    space = Tablespace(lambda offset, count: data[offset : offset + count], len(data))
+    space = Tablespace.of_bytes(data)
     reader = LobReader(space)
     found: dict[int, StoredRow] = {}
     for value in large_values(space, table_objects(space)):

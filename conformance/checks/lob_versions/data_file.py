@@ -63,7 +63,7 @@ class FileCopy:
 
 def tablespace(data: bytes) -> Tablespace:
     """A file in memory. Checksums are not verified: a campaign reads some thousand pages a second."""
-    return Tablespace(lambda offset, count: data[offset : offset + count], len(data), verify=False)
+    return Tablespace.of_bytes(data, verify=False)
 
 
 def copies(session: Connection, schema: str, tables: Iterable[Table]) -> dict[Table, FileCopy]:

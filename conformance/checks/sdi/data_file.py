@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.errors import CodecError
 from conformance.reference.innodb.information_schema import tablespace_facts_of_file
-from conformance.reference.innodb.pages import PageType, SdiRoot, SpaceFlags, Tablespace
+from conformance.reference.innodb.pages import PageType, SdiRoot, SpaceFlags, Tablespace, window_of
 from conformance.reference.innodb.sdi import TABLE, TABLESPACE, SdiObject, has_sdi, sdi_objects
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class _Recorded(Tablespace):
     def __init__(self, data: bytes) -> None:
         self.read: dict[int, int] = {}
         self.data = data
-        super().__init__(lambda offset, count: data[offset : offset + count], len(data))
+        super().__init__(window_of(data), len(data))
 
     def page(self, number: int) -> Page:
         found = super().page(number)

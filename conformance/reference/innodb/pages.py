@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
 from conformance.reference.innodb.checksums import wrong_checksum
@@ -218,6 +218,11 @@ class SdiRoot(NamedTuple):
     page: int
 
 
+def window_of(data: bytes) -> Window:
+    """The window on a file that is in memory."""
+    return lambda offset, count: data[offset : offset + count]
+
+
 class Tablespace:
     """The pages of one file, or of the files of the system tablespace in order.
 
@@ -248,6 +253,11 @@ class Tablespace:
         info = None if keyring is None else EncryptionInfo.read(self.first.data, at)
         if keyring is not None and info is not None:
             self._key = info.unlock(keyring, at)
+
+    @classmethod
+    def of_bytes(cls, data: bytes, *, verify: bool = True) -> Self:
+        """The pages of a file that is in memory."""
+        return cls(window_of(data), len(data), verify=verify)
 
     @property
     def sdi_root(self) -> SdiRoot:

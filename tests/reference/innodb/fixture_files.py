@@ -31,7 +31,7 @@ def file_bytes(name: str) -> bytes:
 
 def tablespace(data: bytes, *, verify: bool = True) -> Tablespace:
     """A tablespace over bytes in memory."""
-    return Tablespace(lambda offset, count: data[offset : offset + count], len(data), verify=verify)
+    return Tablespace.of_bytes(data, verify=verify)
 
 
 def fixture(name: str, *, verify: bool = True) -> Tablespace:

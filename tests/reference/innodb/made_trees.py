@@ -71,4 +71,4 @@ def space_of(pages: dict[int, bytearray]) -> Tablespace:
     for number in pages:
         data[number * SIZE + 34 : number * SIZE + 38] = head
     whole = bytes(data)
-    return Tablespace(lambda offset, count: whole[offset : offset + count], len(whole), verify=False)
+    return Tablespace.of_bytes(whole, verify=False)

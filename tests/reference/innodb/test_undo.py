@@ -277,7 +277,7 @@ def places() -> list[tuple[int, RollPointer]]:
 def outcome(spaces: tuple[Tablespace, ...], only: int | None = None) -> list[Any]:
     """What is read of all rows or one, errors included; any other exception ends the test."""
     data = unpacked("undo_dynamic.ibd")
-    space = Tablespace(lambda offset, count: data[offset : offset + count], len(data), verify=False)
+    space = Tablespace.of_bytes(data, verify=False)
     found = Histories(space, table_objects(space), UndoTablespaces(spaces))
     read: list[Any] = []
     for number, stored in enumerate(rows(space, found.tables, deleted=True)):
