@@ -24,6 +24,13 @@ class Violation(Exception):
         return ": ".join([self.rule, *(repr(fact)[:200] for fact in self.args[1:])])
 
 
+class PeerDefect(Violation):
+    """A defect of somebody else's decoder. ``rule`` is all that tells it from others: the frames are those of a
+    comparison."""
+
+    names_itself = True
+
+
 def require(holds: object, rule: str, *facts: object) -> None:
     """Raise :class:`Violation` unless ``rule`` holds."""
     if not holds:

@@ -45,7 +45,7 @@ _PRECISIONS: Final = (
     (65, 0),
     (65, 30),
 )
-_GEOMETRY: Final = (
+GEOMETRY: Final = (
     "GEOMETRY", "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION",
 )  # fmt: skip
 _MOST: Final = 6000  # bytes of a text or blob, but for a few of a page more than 65,535
@@ -78,7 +78,7 @@ def _shapes() -> tuple[Shape, ...]:
     found += [Shape("DECIMAL", number=place, unsigned=bool(place % 2)) for place in range(len(_PRECISIONS) + 12)]
     found += [Shape("BIT", number=bits) for bits in (1, 7, 8, 9, 31, 32, 33, 63, 64)]
     found += [Shape(kind, number=digits) for kind in ("TIME", "DATETIME", "TIMESTAMP") for digits in range(7)]
-    found += [Shape(kind) for kind in ("YEAR", "DATE", "BINARY", "VARBINARY", *_BLOBS, *_GEOMETRY)]
+    found += [Shape(kind) for kind in ("YEAR", "DATE", "BINARY", "VARBINARY", *_BLOBS, *GEOMETRY)]
     found += [Shape(kind) for kind in ("JSON", "VECTOR") for _ in range(4)]
     found += [Shape(kind, "binary") for kind in ("ENUM", "SET")]
     characters = ("CHAR", "VARCHAR", *_TEXTS, "ENUM", "SET")
@@ -170,7 +170,7 @@ def literal(draw: Draw, column: Column) -> str:
         return f"_{column.charset} x'{_string(draw, column).hex()}'"
     if kind in _MAKERS:
         return _MAKERS[kind](draw, column)
-    if kind in _GEOMETRY:
+    if kind in GEOMETRY:
         return _geometry(draw, kind)
     return f"x'{_binary(draw, column).hex()}'"
 
@@ -353,7 +353,7 @@ def _length(draw: Draw, most: int) -> int:
 
 def _geometry(draw: Draw, kind: str) -> str:
     srid = draw.choice((0, 0, 4326, 3857))
-    name = draw.choice(_GEOMETRY[1:]) if kind == "GEOMETRY" else kind
+    name = draw.choice(GEOMETRY[1:]) if kind == "GEOMETRY" else kind
     return f"ST_GeomFromText('{_shape(draw, name, 2)}', {srid})"
 
 
@@ -374,5 +374,5 @@ def _inside(draw: Draw, name: str, depth: int) -> str:
             part = name.removeprefix("MULTI")
             return ", ".join(f"({_inside(draw, part, 0)})" for _ in range(draw.integer(1, 3)))
         case _:
-            kinds = [draw.choice(_GEOMETRY[1:]) for _ in range(draw.integer(1, 3))]
+            kinds = [draw.choice(GEOMETRY[1:]) for _ in range(draw.integer(1, 3))]
             return ", ".join(_shape(draw, inner, depth - 1) for inner in kinds)

@@ -20,19 +20,21 @@ import os
 import resource
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import atheris
 
 from fuzz.runner.launch import FINDING, READY
-from fuzz.runner.signature import identity, message_of, signature_of, trace_of
+from fuzz.runner.signature import function_in, identity, message_of, signature_of, trace_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _PR_SET_PDEATHSIG: Final = 1
-_MOST: Final = 20  # findings of one process: a target with more has one defect under many names
+_MOST: Final = 20  # findings of one function: more of them are one defect under many names
+_ALTOGETHER: Final = 1000  # findings of one process
 
 
 def main() -> None:
@@ -63,7 +65,8 @@ class _Watcher:
 
     def __init__(self, specification: dict[str, Any], check: Callable[[bytes], None]) -> None:
         self._artifacts = Path(specification["artifacts"])
-        self._seen: dict[str, int] = {}
+        self._seen: set[str] = set()
+        self._functions: Counter[str] = Counter()
         with Path(specification["counter"]).open("r+b") as file:
             cell = memoryview(mmap.mmap(file.fileno(), 8)).cast("Q")
 
@@ -80,9 +83,11 @@ class _Watcher:
 
     def _found(self, data: bytes, error: BaseException) -> None:
         text = signature_of(error)
-        self._seen[text] = self._seen.get(text, 0) + 1
-        if self._seen[text] > 1 or len(self._seen) > _MOST:
+        function = function_in(text)
+        if text in self._seen or len(self._seen) == _ALTOGETHER or self._functions[function] == _MOST:
             return
+        self._seen.add(text)
+        self._functions[function] += 1
         name = identity(text)
         facts = {
             "signature": text,

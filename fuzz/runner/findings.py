@@ -1,8 +1,8 @@
 """Findings on the user's disk: one per target and signature, the input beside the facts about it.
 
 ``DIR/<target>/<name>.bin`` is the smallest input, ``<name>.json`` describes it, and ``<name>.original`` is the first
-input. Findings of peers lie under ``DIR/peers`` with a text for their vendor. They may crash released software, so the
-runner never writes findings inside a repository.
+input. Findings of peers lie under ``DIR/peers``, with the log that they stand for (``.binlog``) and a text for the
+vendor. They may crash released software, so the runner never writes findings inside a repository.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from fuzz.runner.errors import Unfit
 from fuzz.runner.signature import identity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fuzz.runner.sandbox import Outcome
     from fuzz.runner.targets import Target
 
 VARIABLE: Final = "BINLOG_LAB_FINDINGS"
 PEERS: Final = "peers"
+LOG: Final = ".binlog"  # suffix of what a peer's vendor gets
 SCHEMA: Final = 1
 
 
@@ -62,6 +63,7 @@ class Store:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory.absolute()
+        self._logs: dict[str, Callable[[bytes], bytes]] = {}  # of peers: the log that an input stands for
         repository = next(
             (place for place in (self.directory, *self.directory.parents) if (place / ".git").exists()), None
         )
@@ -95,6 +97,8 @@ class Store:
         )
         if earlier is not None:
             finding = replace(earlier, last_seen=started, kit=__version__, message=outcome.message, trace=outcome.trace)
+        if target.peer:
+            self._logs[target.name] = getattr(target.module(), "log_of", bytes)
         place.mkdir(parents=True, exist_ok=True)
         if earlier is None or len(data) < earlier.size:
             path.write_bytes(data)
@@ -113,14 +117,15 @@ class Store:
     @staticmethod
     def remove(finding: Finding) -> None:
         """Remove a finding that turned out to be another one."""
-        for suffix in (".bin", ".json", ".original", ".md"):
+        for suffix in (".bin", ".json", ".original", LOG, ".md"):
             finding.path.with_suffix(suffix).unlink(missing_ok=True)
 
-    @staticmethod
-    def _write(finding: Finding) -> None:
+    def _write(self, finding: Finding) -> None:
         facts: dict[str, Any] = {"schema": SCHEMA, **asdict(finding), "path": finding.path.name}
         finding.path.with_suffix(".json").write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
         if finding.peer:
+            log = self._logs[finding.target](finding.path.read_bytes())
+            finding.path.with_suffix(LOG).write_bytes(log)
             finding.path.with_suffix(".md").write_text(report(finding), "utf-8")
 
 
@@ -158,15 +163,16 @@ def now() -> str:
 
 def report(finding: Finding) -> str:
     """A report that the user can send to the vendor of a peer."""
-    data = finding.path.read_bytes()
+    log = finding.path.with_suffix(LOG)
+    data = log.read_bytes()
     shown = data.hex(" ") if len(data) <= 512 else f"{data[:512].hex(' ')} … ({len(data):,} bytes in all)"
     return (
-        f"# {finding.peer}: {finding.signature.split(':')[0]}\n\n"
+        f"# {finding.peer}: {finding.signature.split(' < ')[0]}\n\n"
         f"An input of {len(data):,} bytes, found by fuzzing with binlog-lab {finding.kit}, makes it fail.\n"
         "Until you have answered we keep it to ourselves.\n\n"
         f"- software: {finding.peer}\n- what happens: {finding.kind}: {finding.message}\n"
         f"- first seen: {finding.first_seen}\n\n"
-        f"The input ({finding.path.name}, attached):\n\n```\n{shown}\n```\n\n"
+        f"The input ({log.name}, attached):\n\n```\n{shown}\n```\n\n"
         f"What it ended with:\n\n```\n{finding.trace.strip()}\n```\n\n"
         f"To see it again: `{finding.replay}`\n"
     )

@@ -22,6 +22,7 @@ RECURSION: Final = 30  # innermost frames that count in an endless recursion
 MESSAGE: Final = 300  # characters kept of an error's text
 _RUNNER: Final = "fuzz.runner."
 _NOBODY: Final = frozenset(("__main__", "fuzz.violation"))  # reports what other code did
+_INNERMOST: Final = re.compile(r"\S+ in (\S+)")
 _DUMPED: Final = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+) in (?P<name>.+)$', re.MULTILINE)
 
 
@@ -46,6 +47,8 @@ def signature_of(error: BaseException) -> str:
     if isinstance(error, RecursionError):  # the function that meets the limit is chance, the cycle of calls is not
         return signature(kind, sorted({frame.place for frame in frames[-RECURSION:]})[:DEPTH])
     rule = getattr(error, "rule", None)  # rule of a violated invariant: a sentence that is the same for all its inputs
+    if getattr(error, "names_itself", False):  # a peer's defect: the place in the peer's code is in its rule
+        return str(rule)
     places = list(dict.fromkeys(frame.place for frame in reversed(frames)))[:DEPTH]
     if isinstance(rule, str):
         return signature(kind, places, rule)
@@ -74,6 +77,12 @@ def signature(kind: str, places: Iterable[str], line: str = "") -> str:
     """One text from kind, places (innermost first) and line."""
     where = " < ".join(places)
     return kind + (f" in {where}" if where else "") + (f": {line}" if line else "")
+
+
+def function_in(text: str) -> str:
+    """The innermost function that a signature names; the whole signature where it names none."""
+    found = _INNERMOST.match(text)
+    return found[1] if found else text
 
 
 def identity(text: str) -> str:

@@ -12,13 +12,15 @@ from fuzz.runner.launch import ROOT
 from fuzz.runner.regressions import keep, may_crash_others
 from fuzz.runner.sandbox import Outcome
 from fuzz.runner.targets import Target
+from fuzz.sound.byte_draw import ByteDraw
+from fuzz.sound.logs import log
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 OUTCOME = Outcome("error", "IndexError in a.b < c.d: x[3]", "list index out of range", "Traceback")
 TARGET = Target("jsonb-decode", "fuzz.targets.jsonb_decode")
-PEER = Target("somebody", "toy_clean", peer=True)
+PEER = Target("somebody", "fuzz.peers.mysql_replication_rows", peer=True)
 
 
 def test_a_finding_is_known_when_it_is_seen_again_and_its_smaller_input_stays(store: Store) -> None:
@@ -59,8 +61,16 @@ def test_a_finding_of_a_peer_has_a_text_for_its_vendor(
     monkeypatch.setattr("fuzz.runner.findings._package", lambda _: "somebody 1.2")
     finding = store.add(PEER, b"\x00\x01", OUTCOME, seed=1, started="2026-01-01")
     assert finding.path.parent == store.directory / "peers" / "somebody"
+    finding = store.smaller(finding, b"\x01")
+    assert finding.path.with_suffix(".binlog").read_bytes() == log(ByteDraw(b"\x01"))
     text = finding.path.with_suffix(".md").read_text("utf-8")
-    for part in ("somebody 1.2", "list index out of range", "00 01", finding.replay):
+    for part in (
+        "somebody 1.2",
+        "list index out of range",
+        "fe 62 69 6e",
+        f"{finding.path.stem}.binlog",
+        finding.replay,
+    ):
         assert part in text
     with pytest.raises(Unfit, match=r"other people's software.*SECURITY\.md"):
         keep(finding.path, directory=tmp_path)

@@ -12,9 +12,9 @@ from fuzz.runner.campaign import Campaign, Result
 from fuzz.runner.run import Budget, State
 from fuzz.runner.sandbox import Outcome, Sandbox, SandboxEnded
 from fuzz.runner.shrink import shrink
-from fuzz.runner.signature import identity, signature_of
+from fuzz.runner.signature import function_in, identity, signature_of
 from fuzz.runner.targets import Target
-from fuzz.violation import Violation, require
+from fuzz.violation import PeerDefect, Violation, require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +61,14 @@ def test_a_violated_invariant_is_known_by_its_rule_not_by_the_values() -> None:
     assert texts.pop().endswith(": sizes agree")
     assert "fuzz.violation" not in signature_of(raised(lambda: require(False, "sizes agree")))
     assert signature_of(Violation("a")) != signature_of(Violation("b"))
+
+
+def test_a_defect_of_a_peer_is_known_by_its_rule_alone() -> None:
+    assert signature_of(raised(lambda: (_ for _ in ()).throw(PeerDefect("KeyError in them:read", 7)))) == (
+        "KeyError in them:read"
+    )
+    assert function_in("KeyError in them:read") == function_in("ValueError in them:read < us.check: x") == "them:read"
+    assert function_in("altered value: YEAR column") == "altered value: YEAR column"
 
 
 def test_a_declared_error_is_known_by_its_code() -> None:
