@@ -86,6 +86,7 @@ _HERE = engine.owner().partition("/")[0]
         (f"{socket.gethostname()} pid:[1]/999999999/1", False),  # in a container with this host's name
         ("", False),
     ],
+    ids=["this-process", "its-number-again", "gone", "another-host", "a-container", "no-label"],
 )
 def test_an_orphan_is_what_a_process_of_this_host_left_that_is_gone(label: str, orphan: bool) -> None:
     assert engine.is_orphan(label) is orphan
