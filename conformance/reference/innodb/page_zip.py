@@ -61,7 +61,10 @@ class _Zipped:
     def __init__(self, page: Page, size: int) -> None:
         self.page, self.size = page, size
         self.leaf = level(page) == 0
-        count = (page.u2(42, "n_heap") & 0x7FFF) - 2
+        heap = page.u2(42, "n_heap")
+        if not heap & 0x8000:
+            raise self._bad("a compressed page has records of the compact kind", 42, "n_heap")
+        count = (heap & 0x7FFF) - 2
         users = page.u2(54, "n_recs")
         self.directory = len(page.data) - 2 * count
         if not 0 <= users <= count or self.directory < RECORDS:
