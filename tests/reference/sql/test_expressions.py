@@ -294,7 +294,7 @@ def test_every_kind_of_value_has_its_sql() -> None:
         (UInt(1 << 64), "integer-range"),
         ("\udcff", "bad-utf8"),
         ({"\udcff": 1}, "bad-utf8"),
-        pytest.param(object(), "not-a-json-value", id="object"),  # its repr has an address: workers of a run would differ
+        pytest.param(object(), "not-a-json-value", id="object"),  # its repr would have an address
     ],
     ids=repr,
 )
