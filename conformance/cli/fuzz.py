@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.console import CouldNotRun, NamedCommands, Usage, narrate
-from conformance.cli.fuzz_inputs import CORPORA, chosen, coverage, merge, minimize, replay
+from conformance.cli.fuzz_inputs import CORPORA, chosen, coverage, export, merge, minimize, replay
 from conformance.cli.fuzz_server import server
 from conformance.exit_code import ExitCode
 
@@ -35,7 +35,7 @@ def command() -> None:
     """Fuzz decoders and servers; replay and minimise findings."""
 
 
-for _part in (server, replay, minimize, merge, coverage):
+for _part in (server, replay, minimize, merge, coverage, export):
     command.add_command(_part)
 
 

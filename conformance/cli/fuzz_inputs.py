@@ -167,6 +167,29 @@ def coverage(names: tuple[str, ...], everything: bool, missing: bool, corpora: P
     return int(ExitCode.OK)
 
 
+@click.command()
+@click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+@click.argument("names", nargs=-1, metavar="[TARGET]…")
+def export(directory: Path, names: tuple[str, ...]) -> int:
+    """Write targets in the layout of OSS-Fuzz and ClusterFuzzLite into DIR: all of the lab's own ones, or those named.
+
+    Each target gets an entry (fuzz_TARGET.py), a dictionary, options and an archive of seeds.
+    """
+    from fuzz.runner.errors import Unfit
+    from fuzz.runner.export import export as export_targets
+    from fuzz.runner.targets import EMPTY
+
+    targets = chosen(names, everything=not names)
+    if not names:
+        targets = [target for target in targets if target.name != EMPTY]  # nothing in it can be covered
+    try:
+        for entry in export_targets(targets, directory):
+            click.echo(entry)
+    except (Unfit, OSError) as problem:
+        raise CouldNotRun(str(problem)) from problem
+    return int(ExitCode.OK)
+
+
 def chosen(names: tuple[str, ...], *, everything: bool, peers: bool = False) -> list[Target]:
     """Targets by name, or all of a kind. Raises :class:`Usage`."""
     from fuzz.runner.errors import UnknownTarget

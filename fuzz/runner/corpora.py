@@ -61,22 +61,26 @@ def committed(target: Target) -> list[bytes]:
     return [*read_archive(archive(target)), *(path.read_bytes() for path in regressions)]
 
 
-def write_inputs(target: Target, directory: Path) -> list[Path]:
-    """Write a run's first inputs as files: committed inputs and seeds.
+def first_inputs(target: Target) -> list[bytes]:
+    """A run's first inputs: committed inputs and seeds.
 
     Raises :class:`Unfit` for a seed that libFuzzer would silently cut off.
     """
-    directory.mkdir()
-    paths = []
-    for data in committed(target):
-        paths.append(directory / content_name(data))
-        paths[-1].write_bytes(data)
-    for name, data in target.module().seeds():
+    seeds = list(target.module().seeds())
+    for name, data in seeds:
         if len(data) > target.max_len:
             raise Unfit(f"{target.name}: seed {name} has {len(data)} bytes, more than MAX_LEN {target.max_len}")
+    return list(dict.fromkeys([*committed(target), *(data for _, data in seeds)]))
+
+
+def write_inputs(target: Target, directory: Path) -> list[Path]:
+    """Write a run's first inputs as files."""
+    directory.mkdir()
+    paths = []
+    for data in first_inputs(target):
         paths.append(directory / content_name(data))
         paths[-1].write_bytes(data)
-    return list(dict.fromkeys(paths))
+    return paths
 
 
 def inputs(target: Target, root: Path | None, *, with_seeds: bool = True) -> Iterable[bytes]:
