@@ -52,6 +52,7 @@ NOT_UNDERSTOOD: Final = 1064
 FAST_AND_EXACT: Final = "-1.1030161663305387"  # the two parsers read it differently
 TAGGED_SET: Final = "3e11fa47-71ca-11e1-9e33-c80aa9429562:tag:1"
 NO_V1_ROWS: Final = 1730
+_FORMS: Final = ("log", "json")  # parts of the dialect
 
 
 class Undecided(Exception):
@@ -393,10 +394,15 @@ def row_of(probed: Probed) -> dict[str, Any]:
 
 
 def dialect_as_shown(dialect: Dialect, probed: tuple[Probed, ...]) -> Dialect:
-    """The dialect with the values of the server where they differ from the table's."""
+    """The dialect with the values of the server where they differ from the table's.
+
+    The forms of events and documents that the table knows for a version stand: a server that writes others is judged by
+    them, and not taken for an older one.
+    """
     for item in probed:
-        if item.agrees is False:
-            switch = SWITCHES[item.row]
+        switch = SWITCHES[item.row]
+        known = item.contradicts and switch.part in _FORMS
+        if item.agrees is False and not known:
             part = replace(getattr(dialect, switch.part), **{switch.name: item.found})
             dialect = replace(dialect, **{switch.part: part})
     return dialect

@@ -4,7 +4,8 @@
 of the three tools of :mod:`tests.faults.tools`, and prints a line for each fault and the kill rates.
 ``--first`` stops at the first tool that kills; ``--tool`` and ``--only`` select; ``--runs`` is the number of atheris's
 executions for each target (0: stored inputs only, for which no fuzzer is needed). ``--oracles`` plants the faults of
-``oracles.toml``, which the fuzz targets must find alone, each in 60 seconds of CPU. With ``--results FILE`` a run that
+``oracles.toml``, which the fuzz targets must find alone, each in 60 seconds of CPU. ``--servers`` runs the kit's checks
+on faulty servers (:mod:`tests.faults.servers.run`). With ``--results FILE`` a run that
 was broken off goes on: what stands in FILE for the same faulty text is not run again. Exit status 1 if fewer than 97 %
 of the faults die, or if a tool finds something in the sound reference.
 """
@@ -233,6 +234,7 @@ def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--tool", action="append", choices=TOOLS, help="only this one (more than once: these)")
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="only this fault, or this module's")
     parser.add_argument("--oracles", action="store_true", help="the faults that fuzz targets must find alone")
+    parser.add_argument("--servers", action="store_true", help="faulty servers, under the kit's own checks")
     parser.add_argument("--first", action="store_true", help="the first tool that kills is enough")
     parser.add_argument("--runs", type=int, default=100_000, help="executions of atheris for each target; 0: none")
     parser.add_argument("--seed", type=int, default=1, help="of atheris's random numbers")
@@ -248,6 +250,10 @@ def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
 def main(arguments: Sequence[str]) -> int:
     """Plant them all."""
     options = arguments_of(arguments)
+    if options.servers:
+        from tests.faults.servers import run
+
+        return run.main(options.only, str(options.seed), options.results)
     faults = selected(options.only, ORACLE_FAULTS if options.oracles else FAULTS)
     results: dict[str, dict[str, Outcome]] = {}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:

@@ -89,7 +89,16 @@ def test_another_answer_is_a_finding_about_the_table(row: str) -> None:
     assert row_of(item)["agrees"] is False
     switch = SWITCHES[row]
     shown = dialect_as_shown(dialect_of(NEWEST), (item,))
-    assert getattr(getattr(shown, switch.part), switch.name) == item.found
+    taken = getattr(getattr(shown, switch.part), switch.name) == item.found
+    assert taken is (switch.part not in {"log", "json"})
+
+
+def test_the_bytes_of_a_version_that_nobody_observed_are_taken_from_the_server() -> None:
+    """A newer server without VECTOR, say: the table only assumes that it goes on."""
+    newer = (NEWEST[0] + 1, 0, 0)
+    item = by_row(newer, recorded(**OTHER["vector_type"]))["vector_type"]
+    assert not item.contradicts
+    assert dialect_as_shown(dialect_of(newer), (item,)).log.vector_type is False
 
 
 @pytest.mark.parametrize(

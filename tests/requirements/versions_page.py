@@ -36,7 +36,8 @@ The letters say how a cell is known:
 
 A cell with **?** is an assumption: check the value before you rely on it.
 Every conformance run asks its servers for the rows marked *asked* and writes the answers beside the table's into the report.
-An answer that contradicts a cell without **?** is a finding about the table; the run goes on with what the server showed.
+An answer that contradicts a cell without **?** is a finding about the table.
+The run goes on with what the server showed, except for the bytes of events and documents: there the table stands, and the server fails.
 
 A fault is one wrong cell, or a boundary one version late; each of them makes a test of its row fail.
 """

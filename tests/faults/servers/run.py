@@ -1,0 +1,66 @@
+"""``python -m tests.faults --servers``: every faulty server under the checks of the requirement that it breaks.
+
+A line for each fault, then a table by requirement. Exit status 1 if one is not caught, or not explained.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING, Final
+
+from tests.faults.servers.bench import Bench
+from tests.faults.servers.catalogue import SERVER_FAULTS, by_requirement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from tests.faults.servers.bench import Caught
+    from tests.faults.servers.fault import ServerFault
+
+_SHOWN: Final = 150
+
+
+def selected(names: Sequence[str]) -> list[ServerFault]:
+    """Faults by id or by requirement; without names all."""
+    found = [fault for fault in SERVER_FAULTS if not names or {fault.id, *fault.breaks} & set(names)]
+    if unknown := set(names) - {name for fault in found for name in (fault.id, *fault.breaks)}:
+        raise SystemExit(f"no faulty server is called, or breaks, {', '.join(sorted(unknown))}")
+    return found
+
+
+def line(fault: ServerFault, caught: Caught) -> str:
+    """A faulty server, and what the kit says of it."""
+    verdict = "LIVES " if caught.problem else "caught"
+    words = " ".join((caught.problem or caught.words).split())
+    return f"{verdict} {','.join(fault.breaks):12} {fault.id:36} {caught.seconds:5.1f} s  {words[:_SHOWN]}"
+
+
+def table(results: Mapping[str, Caught]) -> list[str]:
+    """One line a requirement, then the sum."""
+    lines = []
+    for requirement, faults in by_requirement().items():
+        known = [fault for fault in faults if fault.id in results]
+        if known:
+            well = [fault for fault in known if not results[fault.id].problem]
+            lines.append(f"{requirement:8} {len(well)}/{len(known)} caught/planted")
+    caught = sum(not one.problem for one in results.values())
+    seconds = sum(one.seconds for one in results.values())
+    return [*lines, f"{caught}/{len(results)} faulty servers caught, {len(lines)} requirements, {seconds:.0f} s of CPU"]
+
+
+def main(names: Sequence[str], seed: str, record: Path | None) -> int:
+    """Run them all, on one server."""
+    results: dict[str, Caught] = {}
+    with closing(Bench(seed=seed)) as bench:
+        for fault in selected(names):
+            results[fault.id] = bench.judge(fault)
+            sys.stdout.write(f"{line(fault, results[fault.id])}\n")
+            sys.stdout.flush()
+    sys.stdout.write("\n".join(["", *table(results), ""]))
+    if record is not None:
+        rows = {name: {"by": caught.by, "problem": caught.problem} for name, caught in results.items()}
+        record.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    return int(any(caught.problem for caught in results.values()))

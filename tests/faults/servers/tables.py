@@ -1,0 +1,317 @@
+"""Faulty servers of WL#4618: the fields of TABLE_MAP, the variable, and what a reader of the log finds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.reference.event_types import EventType
+from conformance.reference.tables.metadata import (
+    Field,
+)
+from tests.faults.servers.edits import accepted, after, each, refused, rewritten, typed
+from tests.faults.servers.fault import ServerFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.reference.tables.table_map import TableMap
+    from tests.faults.servers.fault import ChangedLog
+
+_MAPS: Final = frozenset((EventType.TABLE_MAP,))
+_CHECK: Final = "test_table_maps"
+_VALUES: Final = "test_values_from_the_log_alone"
+_MODE: Final = r"(SET (GLOBAL )?@?@?(GLOBAL\.)?binlog_row_metadata *= *)'?(FULL|MINIMAL)'?"
+
+
+def _field(number: Field, change: Callable[[Any], Any]) -> ChangedLog:
+    """Change one optional field; ``None`` in its place leaves it out."""
+
+    def changed(table: TableMap) -> TableMap:
+        made = (change(item) if item.field == number else item for item in table.metadata)
+        return replace(table, metadata=tuple(item for item in made if item is not None))
+
+    return typed(_MAPS, changed)
+
+
+def _map(change: Callable[[TableMap], TableMap]) -> ChangedLog:
+    return typed(_MAPS, change)
+
+
+def _fault(name: str, requirements: str, does: str, says: str, log: ChangedLog, checks: str = _CHECK) -> ServerFault:
+    return ServerFault(id=name, breaks=tuple(requirements.split()), does=does, says=says, checks=checks, log=log)
+
+
+def _swapped(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (items[1], items[0], *items[2:]) if len(items) > 1 else items
+
+
+TABLE_FAULTS: Final = (
+    _fault(
+        "signs-inverted",
+        "TMF1",
+        "The bit for an unsigned column is 0.",
+        "SIGNEDNESS",
+        _field(Field.SIGNEDNESS, lambda item: replace(item, bits=tuple(not bit for bit in item.bits))),
+    ),
+    _fault(
+        "signs-left-out",
+        "TMF1",
+        "SIGNEDNESS is not logged.",
+        "SIGNEDNESS.*None",
+        _field(Field.SIGNEDNESS, lambda _: None),
+    ),
+    _fault(
+        "another-default-charset",
+        "TMF2",
+        "The default character set is the table's neighbour in the list.",
+        "DEFAULT_CHARSET",
+        _field(Field.DEFAULT_CHARSET, lambda item: replace(item, default=item.default + 1)),
+    ),
+    _fault(
+        "charsets-of-exceptions-lost",
+        "TMF2",
+        "Columns with another character set than the default are not named.",
+        "DEFAULT_CHARSET",
+        _field(Field.DEFAULT_CHARSET, lambda item: replace(item, exceptions=())),
+    ),
+    _fault(
+        "names-exchanged",
+        "TMF3 TMP1",
+        "The first two column names stand in each other's place.",
+        "COLUMN_NAME|mysqlbinlog",
+        _field(Field.COLUMN_NAME, lambda item: replace(item, names=_swapped(item.names))),
+    ),
+    _fault(
+        "names-lose-a-letter",
+        "TMF3 TMP1",
+        "Column names lose their last letter.",
+        "COLUMN_NAME|mysqlbinlog",
+        _field(Field.COLUMN_NAME, lambda item: replace(item, names=tuple(name[:-1] or "x" for name in item.names))),
+    ),
+    _fault(
+        "members-of-sets-exchanged",
+        "TMF4",
+        "The first two members of a SET stand in each other's place.",
+        "SET_STR_VALUE",
+        _field(Field.SET_STR_VALUE, lambda item: replace(item, members=tuple(map(_swapped, item.members)))),
+    ),
+    _fault(
+        "last-member-of-a-set-lost",
+        "TMF4",
+        "The last member of a SET is not logged.",
+        "SET_STR_VALUE",
+        _field(Field.SET_STR_VALUE, lambda item: replace(item, members=tuple(one[:-1] for one in item.members))),
+    ),
+    _fault(
+        "enumerations-exchanged",
+        "TMF5",
+        "The first two members of an ENUM stand in each other's place.",
+        "ENUM_STR_VALUE",
+        _field(Field.ENUM_STR_VALUE, lambda item: replace(item, members=tuple(map(_swapped, item.members)))),
+    ),
+    _fault(
+        "enumerations-left-out",
+        "TMF5",
+        "The members of ENUM columns are not logged with FULL.",
+        "ENUM_STR_VALUE",
+        _field(Field.ENUM_STR_VALUE, lambda _: None),
+    ),
+    _fault(
+        "key-of-the-next-column",
+        "TMF6",
+        "The primary key names the column behind each of its own.",
+        "PRIMARY_KEY",
+        _field(Field.SIMPLE_PRIMARY_KEY, lambda item: replace(item, numbers=tuple(one + 1 for one in item.numbers))),
+    ),
+    _fault(
+        "prefixes-forgotten",
+        "TMF6",
+        "A key over prefixes is logged as one over whole columns.",
+        "PRIMARY_KEY",
+        _field(
+            Field.PRIMARY_KEY_WITH_PREFIX, lambda item: replace(item, parts=tuple((one, 0) for one, _ in item.parts))
+        ),
+    ),
+    _fault(
+        "geometries-are-points",
+        "TMF7",
+        "Every geometry column is logged as the next type.",
+        "GEOMETRY_TYPE",
+        _field(Field.GEOMETRY_TYPE, lambda item: replace(item, numbers=tuple((one + 1) % 8 for one in item.numbers))),
+    ),
+    _fault(
+        "geometries-left-out",
+        "TMF7",
+        "The types of geometry columns are not logged.",
+        "GEOMETRY_TYPE",
+        _field(Field.GEOMETRY_TYPE, lambda _: None),
+    ),
+    _fault(
+        "schema-of-another-table",
+        "TMG1",
+        "The schema's name has another last letter.",
+        "schema",
+        _map(lambda table: replace(table, schema=table.schema[:-1] + "_")),
+    ),
+    _fault(
+        "null-bits-inverted",
+        "TMG1",
+        "The bitmap of columns that can be NULL is inverted.",
+        "null",
+        _map(lambda table: replace(table, nullable=tuple(not bit for bit in table.nullable))),
+    ),
+    _fault(
+        "charsets-of-enumerations-lost",
+        "TMG2",
+        "ENUM and SET columns lose their character set.",
+        "ENUM_AND_SET",
+        _field(Field.ENUM_AND_SET_DEFAULT_CHARSET, lambda _: None),
+    ),
+    _fault(
+        "charset-of-enumerations-is-another",
+        "TMG2",
+        "The character set of ENUM and SET columns is another one.",
+        "ENUM_AND_SET",
+        _field(Field.ENUM_AND_SET_DEFAULT_CHARSET, lambda item: replace(item, default=item.default + 1)),
+    ),
+    _fault(
+        "invisible-columns-are-visible",
+        "TMG3",
+        "The bit of an invisible column says visible.",
+        "COLUMN_VISIBILITY",
+        _field(Field.COLUMN_VISIBILITY, lambda item: replace(item, bits=tuple(True for _ in item.bits))),
+    ),
+    _fault(
+        "visibility-left-out",
+        "TMG3",
+        "The visibility of columns is not logged.",
+        "COLUMN_VISIBILITY",
+        _field(Field.COLUMN_VISIBILITY, lambda _: None),
+    ),
+    _fault(
+        "vectors-of-one-more",
+        "TMG4",
+        "A VECTOR column has one dimension more than it was made with.",
+        "VECTOR",
+        _field(Field.VECTOR_DIMENSIONALITY, lambda item: replace(item, numbers=tuple(n + 1 for n in item.numbers))),
+    ),
+    _fault(
+        "vectors-without-a-number",
+        "TMG4",
+        "The dimensions of VECTOR columns are not logged.",
+        "VECTOR",
+        _field(Field.VECTOR_DIMENSIONALITY, lambda _: None),
+    ),
+    ServerFault(
+        id="full-is-minimal",
+        breaks=("TMM1",),
+        does="binlog_row_metadata=FULL is taken, and the log has the fields of MINIMAL.",
+        says="COLUMN_NAME.*expected logged.*got not logged",
+        checks=_CHECK,
+        statement=rewritten(r"(SET GLOBAL binlog_row_metadata = )FULL", r"\1MINIMAL"),
+    ),
+    ServerFault(
+        id="minimal-is-full",
+        breaks=("TMM1",),
+        does="With MINIMAL the log has the fields of FULL.",
+        says="COLUMN_NAME.*expected not logged.*got logged",
+        checks=_CHECK,
+        statement=rewritten(r"(SET GLOBAL binlog_row_metadata = )MINIMAL", r"\1FULL"),
+    ),
+    _fault(
+        "reader-finds-another-name",
+        "TMV1",
+        "A reader of the log finds the names of two columns exchanged.",
+        "name|row",
+        _field(Field.COLUMN_NAME, lambda item: replace(item, names=_swapped(item.names))),
+        _VALUES,
+    ),
+    _fault(
+        "reader-finds-no-names",
+        "TMV1",
+        "A reader of the log finds columns without names.",
+        "name|row",
+        _field(Field.COLUMN_NAME, lambda _: None),
+        _VALUES,
+    ),
+    ServerFault(
+        id="metadata-takes-any-word",
+        breaks=("TMS1",),
+        does="binlog_row_metadata takes values that are none of its own.",
+        says="expected error 1231.*got success",
+        answer=after("binlog_row_metadata", accepted(1231)),
+    ),
+    ServerFault(
+        id="metadata-refuses-numbers",
+        breaks=("TMS1",),
+        does="binlog_row_metadata refuses the number of its second value.",
+        says="expected success.*got error 1231",
+        answer=after("SET .*binlog_row_metadata *= *1$", refused(1231)),
+    ),
+    ServerFault(
+        id="metadata-has-a-session-value",
+        breaks=("TMS2",),
+        does="SET SESSION binlog_row_metadata is taken, though the variable is global.",
+        says="expected error 1229.*got success",
+        answer=after("binlog_row_metadata", accepted(1229)),
+    ),
+    ServerFault(
+        id="metadata-cannot-persist",
+        breaks=("TMS2",),
+        does="SET PERSIST does not take binlog_row_metadata.",
+        says="expected success.*got error 1238",
+        answer=after("SET PERSIST.*binlog_row_metadata", refused(1238)),
+    ),
+    ServerFault(
+        id="metadata-changes-nothing",
+        breaks=("TMS3",),
+        does="A change of binlog_row_metadata has no effect on the log.",
+        says=r"expected FULL; got MINIMAL",
+        statement=rewritten(r"(binlog_row_metadata *= *)'?FULL'?", r"\1MINIMAL"),
+    ),
+    ServerFault(
+        id="metadata-always-full",
+        breaks=("TMS3",),
+        does="Once FULL, a table's fields stay, whatever the variable says.",
+        says=r"expected MINIMAL; got FULL",
+        statement=rewritten(r"(binlog_row_metadata *= *)'?MINIMAL'?", r"\1FULL"),
+    ),
+    ServerFault(
+        id="metadata-needs-no-privilege",
+        breaks=("TMS4",),
+        does="Accounts without a privilege set binlog_row_metadata.",
+        says="expected error 12|expected an error",
+        answer=after("SET .*binlog_row_metadata", accepted(1227, 3630)),
+    ),
+    ServerFault(
+        id="metadata-persists-for-nobody",
+        breaks=("TMS4",),
+        does="SYSTEM_VARIABLES_ADMIN does not suffice to persist binlog_row_metadata.",
+        says="expected success.*got error 1227",
+        answer=after("SET PERSIST .*binlog_row_metadata", refused(1227)),
+    ),
+    _fault(
+        "rows-with-another-value",
+        "TMV2",
+        "The last byte of a row in the log is another one.",
+        "row",
+        each(frozenset((EventType.WRITE_ROWS,)), lambda event: event[:-5] + bytes((event[-5] ^ 1,)) + event[-4:]),
+        _VALUES,
+    ),
+    ServerFault(
+        id="texts-with-another-letter",
+        breaks=("TMV2",),
+        does="SELECT shows another text than the row in the log has.",
+        says="row",
+        checks=_VALUES,
+        answer=lambda _, answer: (
+            replace(
+                answer,
+                rows=tuple(tuple(cell and cell.replace(b"a", b"b") for cell in row) for row in answer.rows),
+            )
+            if len(answer.columns) > 3
+            else answer
+        ),
+    ),
+)
