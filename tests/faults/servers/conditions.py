@@ -221,12 +221,12 @@ CONDITION_FAULTS: Final = (
         log=diffs(lambda found: found[:-1] if len(found) > 50 else found),
     ),
     ServerFault(
-        id="long-lists-in-reverse",
+        id="long-lists-begin-twice",
         breaks=("NR4",),
-        does="A long list of diffs is logged in reverse.",
+        does="The first diff of a long list is logged twice.",
         says="diff|document",
         checks="test_long_lists",
-        log=diffs(lambda found: found[::-1] if len(found) > 50 else found),
+        log=diffs(lambda found: [*found[:1], *found] if len(found) > 50 else found),
     ),
     ServerFault(
         id="trigger-result-is-not-logged",

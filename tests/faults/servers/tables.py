@@ -302,7 +302,7 @@ TABLE_FAULTS: Final = (
     ServerFault(
         id="texts-with-another-letter",
         breaks=("TMV2",),
-        does="SELECT shows another text than the row in the log has.",
+        does="SELECT shows other letters than the row in the log has, and so texts that are no JSON.",
         says="row",
         checks=_VALUES,
         answer=lambda _, answer: (
