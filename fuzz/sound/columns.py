@@ -14,7 +14,7 @@ from conformance.reference.jsonb import opaque, values
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import Opaque
 from conformance.reference.tables import temporal
-from conformance.reference.tables.charsets import DEFAULT_COLLATIONS, bytes_of, text_of
+from conformance.reference.tables.charsets import COLLATION_IDS, DEFAULT_COLLATIONS, bytes_of, text_of
 from generators import documents, row_values, scalars, tables
 from generators.draw import mix
 
@@ -94,15 +94,18 @@ def _text(draw: Draw, made: Column) -> bytes:
     """Characters of the column's character set. A CHAR is stored without the spaces that fill it."""
     assert made.charset is not None
     most = min(made.length if made.length is not None else 40, 40)
+    collation = DEFAULT_COLLATIONS[made.charset] if made.collation is None else COLLATION_IDS[made.collation]
     codes = [row_values.character(draw, made.charset) for _ in range(draw.below(most + 1))]
-    text = b"".join(code for code in codes if _is_character(code, DEFAULT_COLLATIONS[made.charset]))
-    return text if made.type != "CHAR" else text.rstrip(b" ")
+    text = b"".join(code for code in codes if _is_text(code, collation))
+    if made.type == "CHAR":
+        text = text.rstrip(b" ")
+    return text if _is_text(text, collation) else b""  # a few characters are none behind others
 
 
-def _is_character(code: bytes, collation: int) -> bool:
+def _is_text(data: bytes, collation: int) -> bool:
     """Whether a server that reads the bytes as text writes the same bytes again."""
-    text = text_of(code, collation)
-    return text is not None and bytes_of(text, collation) == code
+    text = text_of(data, collation)
+    return text is not None and bytes_of(text, collation) == data
 
 
 def _day(draw: Draw) -> tuple[int, int, int]:
