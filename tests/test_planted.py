@@ -69,17 +69,28 @@ def test_a_requirement_that_is_none_is_told() -> None:
     assert not well
 
 
-def test_every_requirement_with_checks_of_its_own_has_faults() -> None:
-    """Of the tests as they are collected; whether each fault is caught is for those tests to say."""
+@pytest.fixture(scope="module")
+def collected() -> list[str]:
+    """The table over the tests as they are collected; whether each fault is caught is for those tests to say."""
     program = (
         "import pytest; from tests.planted import Tally, table; found = Tally(); "
-        "pytest.main(['--collect-only', '-q', '-p', 'no:cacheprovider', 'tests'], plugins=[found]); "
-        "print('\\n'.join(table(found.by_requirement())[0]))"
+        "code = pytest.main(['--collect-only', '-q', '-p', 'no:cacheprovider', 'tests'], plugins=[found]); "
+        "print(f'collected: {code}', *table(found.by_requirement())[0], sep='\\n')"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
-    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert "caught/planted" in lines[-1], done.stdout[-2000:]
-    assert [line for line in lines if f"fewer than {LEAST} faults" in line or line.startswith("no requirement")] == []
+    before, _, lines = done.stdout.partition("collected: ")
+    code, *lines = lines.splitlines()
+    assert code == "0", before[-2000:]
+    return lines
+
+
+def test_every_requirement_with_checks_of_its_own_has_faults(collected: list[str]) -> None:
+    assert "caught/planted" in collected[-1]
+    wrong = [line for line in collected if f"fewer than {LEAST} faults" in line or line.startswith("no requirement")]
+    assert wrong == []
+
+
+def test_every_part_has_a_fault_of_its_own(collected: list[str]) -> None:
+    assert [line for line in collected if line.endswith("part without a fault")] == []
+    assert collected[-2].endswith("parts of requirements with a caught fault")
