@@ -1,0 +1,106 @@
+"""Whether the kit accuses sound servers: ``python -m tests.false_alarms`` runs it with many seeds on the real server.
+
+Each seed is a run of the quick profile; ``--larger`` of them judge FR4 and FR5 in the profile ``full`` as well. A run
+that does not end with 0, or that judges a requirement by too few cases, is an alarm: its report stays in the directory.
+``--results FILE`` keeps a line of JSON for each run, its command included; a run that was broken off goes on from it.
+Exit status 1 if there was an alarm, or if nothing ran.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.verdict import Verdict
+from tests.volume import thin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+PROGRAM: Final = (sys.executable, "-m", "conformance")
+QUICK: Final = ("conformance",)
+LARGER: Final = ("conformance", "--profile", "full", "-r", "FR4", "-r", "FR5")
+
+
+def runs(seeds: int, larger: int, first: int) -> Iterator[tuple[str, ...]]:
+    """The arguments of every run, the seed among them."""
+    for number in range(first, first + seeds):
+        yield (*QUICK, "--seed", str(number))
+        if number - first < larger:
+            yield (*LARGER, "--seed", str(number))
+
+
+def run(arguments: Sequence[str], report: Path) -> dict[str, Any]:
+    """One run. Its report goes if there is nothing to look at."""
+    begun = time.monotonic()
+    command = (*arguments, "--report", str(report))
+    done = subprocess.run(
+        [*PROGRAM, *command], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+    )
+    row: dict[str, Any] = {
+        "command": shlex.join(["binlog-lab", *arguments]),
+        "exit_code": done.returncode,
+        "seconds": round(time.monotonic() - begun),
+    }
+    results = report / "results.json"
+    if results.exists():
+        row |= judged(json.loads(results.read_text("utf-8")), whole="-r" not in arguments)
+    row["alarm"] = alarm = done.returncode != 0 or not results.exists() or bool(row["failing"] or row["thin"])
+    if alarm:
+        report.mkdir(parents=True, exist_ok=True)
+        (report / "output.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
+    else:
+        shutil.rmtree(report)
+    return row
+
+
+def judged(results: dict[str, Any], *, whole: bool) -> dict[str, Any]:
+    """The figures of a run, the requirements that do not hold, and those that were judged by too few cases."""
+    requirements = results["requirements"].items()
+    failing = {name: row["verdict"] for name, row in requirements if Verdict(row["verdict"]).failing}
+    totals = results["totals"]
+    counts = {name: totals[name] for name in ("cases", "updates_compared", "bytes_compared", "mismatches")}
+    return {**counts, "failing": failing, "thin": thin(results) if whole else []}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run them all, or those that are left."""
+    parser = argparse.ArgumentParser(prog="python -m tests.false_alarms", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--larger", type=int, default=20)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--results", type=Path, default=Path("false-alarms.jsonl"), metavar="FILE")
+    parser.add_argument("--reports", type=Path, default=Path("false-alarms"), metavar="DIR", help="of alarms")
+    options = parser.parse_args(arguments)
+    known: dict[str, dict[str, Any]] = {}
+    if options.results.exists():
+        for line in options.results.read_text("utf-8").splitlines():
+            known[json.loads(line)["command"]] = json.loads(line)
+    rows = []
+    for words in runs(options.seeds, options.larger, options.first):
+        row = known.get(shlex.join(["binlog-lab", *words]))
+        if row is None:
+            row = run(words, options.reports / "-".join(word.strip("-") for word in words))
+            with options.results.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+            sys.stdout.write(f"{'ALARM' if row['alarm'] else 'ok':6}{row['seconds']:5} s  {row['command']}\n")
+            sys.stdout.flush()
+        rows.append(row)
+    alarms = [row for row in rows if row["alarm"]]
+    for row in alarms:
+        sys.stdout.write(f"ALARM {json.dumps(row)}\n")
+    updates = sum(row.get("updates_compared", 0) for row in rows)
+    cases = sum(row.get("cases", 0) for row in rows)
+    sys.stdout.write(f"{len(rows)} runs, {cases:,} cases, {updates:,} updates, {len(alarms)} alarms\n")
+    return int(bool(alarms) or not rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,78 @@
+"""The command that looks for false alarms: what it runs, what it calls an alarm, and where it goes on."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests import false_alarms
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def results(verdict: str = "pass", cases: int = 1_000) -> dict[str, Any]:
+    totals = {"cases": cases, "updates_compared": 10, "bytes_compared": 20, "mismatches": 0}
+    return {
+        "run": {"profile": "quick"},
+        "requirements": {"FR1": {"verdict": verdict, "cases": cases}, "FR2": {"verdict": "deviates", "cases": 1_000}},
+        "totals": totals,
+    }
+
+
+def program(tmp_path: Path, answer: dict[str, Any], code: int) -> tuple[str, ...]:
+    """A program that writes such a report and ends so."""
+    text = f"""
+import pathlib, sys
+report = pathlib.Path(sys.argv[sys.argv.index("--report") + 1])
+report.mkdir(parents=True)
+(report / "results.json").write_text({json.dumps(answer)!r})
+sys.exit({code})
+"""
+    place = tmp_path / "program.py"
+    place.write_text(text, encoding="utf-8")
+    return ("python3", str(place))
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "alarm"),
+    [
+        (results(), 0, False),
+        (results(), 1, True),
+        (results("fail"), 0, True),
+        (results("silent-loss"), 0, True),
+        (results("inconclusive"), 0, False),
+        (results(cases=1), 0, True),
+    ],
+)
+def test_an_alarm_keeps_its_report(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: dict[str, Any], code: int, alarm: bool
+) -> None:
+    monkeypatch.setattr(false_alarms, "PROGRAM", program(tmp_path, answer, code))
+    options = [
+        "--seeds",
+        "2",
+        "--larger",
+        "0",
+        "--results",
+        str(tmp_path / "rows"),
+        "--reports",
+        str(tmp_path / "kept"),
+    ]
+    assert false_alarms.main(options) == int(alarm)
+    rows = [json.loads(line) for line in (tmp_path / "rows").read_text("utf-8").splitlines()]
+    assert [row["command"] for row in rows] == ["binlog-lab conformance --seed 1", "binlog-lab conformance --seed 2"]
+    assert len(list((tmp_path / "kept").glob("*/output.txt"))) == 2 * alarm
+    assert false_alarms.main(options) == int(alarm)  # nothing runs again
+    assert len((tmp_path / "rows").read_text("utf-8").splitlines()) == 2
+
+
+def test_some_seeds_judge_two_requirements_in_the_larger_profile_too() -> None:
+    larger = ("conformance", "--profile", "full", "-r", "FR4", "-r", "FR5", "--seed")
+    assert list(false_alarms.runs(2, 1, 7)) == [
+        ("conformance", "--seed", "7"),
+        (*larger, "7"),
+        ("conformance", "--seed", "8"),
+    ]
