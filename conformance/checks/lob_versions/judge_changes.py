@@ -14,7 +14,7 @@ from conformance.reference.innodb.lob_change import SMALL, Kind, Region, differe
 from conformance.reference.innodb.pages import FIL_HEADER, PageType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from conformance.checks.lob_versions.data_file import FileCopy, Stored
     from conformance.checks.lob_versions.predictions import Prediction
@@ -161,12 +161,15 @@ def _states(change: DocumentChange) -> Iterator[IndexedLob | None]:
     assert isinstance(left, IndexedLob)
     yield change.before.lob
     for each in change.prediction.changes[:-1]:
-        yield rewound(left, each.version)
+        yield rewound(left, each.version, change.before.lob.index_pages)
     yield left
 
 
-def rewound(lob: IndexedLob, version: int | None) -> IndexedLob | None:
-    """The LOB as it was at a version; None if a piece of that version is gone."""
+def rewound(lob: IndexedLob, version: int | None, index_pages: Collection[int]) -> IndexedLob | None:
+    """The LOB as it was at a version; None if a piece of that version is gone.
+
+    Of its index pages it had those from before the transaction (``index_pages``), and those with an entry of then.
+    """
     assert version is not None
     assert lob.reference is not None
     entries = []
@@ -175,7 +178,9 @@ def rewound(lob: IndexedLob, version: int | None) -> IndexedLob | None:
         if not chain:
             return None
         entries.append(chain[0]._replace(older=tuple(chain[1:])))
-    return replace(lob, reference=lob.reference._replace(version=version), entries=tuple(entries))
+    used = {*index_pages, *(piece.at.page for entry in entries for piece in (entry, *entry.older))}
+    return replace(lob, reference=lob.reference._replace(version=version), entries=tuple(entries),
+                   index_pages=tuple(page for page in lob.index_pages if page in used))  # fmt: skip
 
 
 def _entries(lob: object) -> object:

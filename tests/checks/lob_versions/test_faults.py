@@ -11,12 +11,14 @@ from conformance.checks.lob_versions import check, judge_changes, judge_versions
 from conformance.checks.lob_versions.judge_changes import DocumentChange, judge_bytes
 from conformance.checks.lob_versions.judge_versions import judge_file, judge_purge, judge_sessions, judge_undo
 from conformance.checks.lob_versions.predictions import predict
+from conformance.checks.lob_versions.run import run_block
 from conformance.checks.lob_versions.tally import Tally
 from conformance.reference.innodb.lob import IndexedLob, PlainLob
 from conformance.reference.innodb.lob_change import Kind
 from conformance.reference.innodb.lob_index import IndexEntry
 from conformance.reference.innodb.undo import record as undo_record
 from conformance.reference.innodb.undo import row_versions
+from generators.draw import Stream
 from tests.checks.lob_versions.observed import Observed, altered, judged, observe
 from tests.running import run
 
@@ -46,6 +48,12 @@ def test_a_server_passes(recorded: Recorded) -> None:
     assert recorded.failing == set()
     assert recorded.cases("lob-versions") > 500
     assert set(finished.requirements) >= {"LOB11", "LOB20", "LOB31"}
+
+
+def test_an_index_page_behind_a_small_change_is_predicted(server: ProcessServer) -> None:
+    """A transaction of a small change and a copied one: only the second one needs the new index page."""
+    tally = run_block(server, Stream("lob-versions", "19", 22), _ROWS, partial_json=False)
+    assert tally.problems == {}
 
 
 # --- what a fault alters ---------------------------------------------------------------------------------------------
