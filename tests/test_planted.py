@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from conformance.requirements.catalogue import REQUIREMENTS
-from tests.planted import LEAST, Planted, Tally, parts, table
-
-ROOT = Path(__file__).parents[1]
+from tests.faults.census import Planted as Counted
+from tests.faults.census import benches, by_requirement, by_tests
+from tests.faults.page import PAGE, page
+from tests.planted import LEAST, NO_REQUIREMENT, Planted, Tally, parts, table
 
 
 def tally(**outcomes: str) -> Tally:
@@ -63,23 +60,34 @@ def test_parts_are_counted_apart_and_each_has_a_fault() -> None:
     assert lines[0] == "F1     part without a fault"
 
 
+def test_a_fault_may_break_no_requirement() -> None:
+    found = Tally(faults={"t": Planted("f", ())})
+    found.passed = {"t"}
+    assert found.by_requirement() == {NO_REQUIREMENT: {"f": "caught"}}
+    lines, _ = table(found.by_requirement())
+    assert f"no requirement {NO_REQUIREMENT}" not in lines
+    assert lines[-1] == "1/1 caught/planted, 0 not run"
+
+
 def test_a_requirement_that_is_none_is_told() -> None:
     lines, well = table({"FR99": {"a": "caught"}})
     assert "no requirement FR99" in lines
     assert not well
 
 
-def test_every_requirement_with_checks_of_its_own_has_faults() -> None:
+@pytest.fixture(scope="module")
+def collected() -> list[Counted]:
+    """The faults that tests plant. Collecting all tests takes long, so it is done once."""
+    return by_tests()
+
+
+def test_every_requirement_with_checks_of_its_own_has_faults(collected: list[Counted]) -> None:
     """Of the tests as they are collected; whether each fault is caught is for those tests to say."""
-    program = (
-        "import pytest; from tests.planted import Tally, table; found = Tally(); "
-        "pytest.main(['--collect-only', '-q', '-p', 'no:cacheprovider', 'tests'], plugins=[found]); "
-        "print('\\n'.join(table(found.by_requirement())[0]))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert "caught/planted" in lines[-1], done.stdout[-2000:]
-    assert [line for line in lines if f"fewer than {LEAST} faults" in line or line.startswith("no requirement")] == []
+    found = {name: counts.total() for name, counts in by_requirement(collected).items()}
+    judged = [name for name, row in REQUIREMENTS.items() if row.explanation is None]
+    assert {name: found.get(name, 0) for name in judged if found.get(name, 0) < LEAST} == {}
+    assert set(found) <= set(REQUIREMENTS)
+
+
+def test_the_page_of_planted_faults_is_current(collected: list[Counted]) -> None:
+    assert PAGE.read_text("utf-8") == page([*benches(), *collected]), "run: python -m tests.faults --page"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -10,7 +11,7 @@ from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.stream import Block, CaseVerdict
 from conformance.verdict import Verdict
 from tests.faults.servers.bench import Bench, verdict
-from tests.faults.servers.catalogue import SERVER_FAULTS, by_requirement
+from tests.faults.servers.catalogue import NO_SERVER, SERVER_FAULTS, by_requirement
 from tests.faults.servers.packets import Answer, packed, readable_greeting
 from tests.faults.servers.statements import split
 
@@ -29,13 +30,19 @@ SAMPLE: Final = (
 FAULTS: Final = {fault.id: fault for fault in SERVER_FAULTS}
 
 
-def test_every_requirement_of_the_catalogue_has_two_faulty_servers() -> None:
+def test_every_judged_requirement_has_two_faulty_servers_or_a_reason() -> None:
     assert len(FAULTS) == len(SERVER_FAULTS) >= 50
     assert {name: len(faults) for name, faults in by_requirement().items() if len(faults) < 2} == {}
+    reasons = [name for names in NO_SERVER.values() for name in names]
+    judged = {name for name, row in REQUIREMENTS.items() if row.explanation is None}
+    assert Counter([*by_requirement(), *reasons]) == Counter(judged)
+
+
+def test_each_fault_breaks_what_is_judged_and_alters_something() -> None:
     for fault in SERVER_FAULTS:
         assert {*fault.breaks} <= {*REQUIREMENTS}
         assert all(REQUIREMENTS[name].explanation is None for name in fault.breaks)
-        assert any((fault.statement, fault.answer, fault.diagnostics, fault.log, fault.stream))
+        assert fault.alters
         assert fault.does.endswith(".")
 
 

@@ -120,6 +120,7 @@ def no_delete(changes: list[Change]) -> list[Change]:
     return [change for change in changes if change["operation"] != "delete" or change["inner"] is not None]
 
 
+@pytest.mark.planted
 @pytest.mark.parametrize(
     ("fault", "finding"),
     [

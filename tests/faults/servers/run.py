@@ -61,6 +61,7 @@ def main(names: Sequence[str], seed: str, record: Path | None) -> int:
             sys.stdout.flush()
     sys.stdout.write("\n".join(["", *table(results), ""]))
     if record is not None:
-        rows = {name: {"by": caught.by, "problem": caught.problem} for name, caught in results.items()}
+        rows = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
+        rows |= {name: {"by": caught.by, "problem": caught.problem} for name, caught in results.items()}
         record.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return int(any(caught.problem for caught in results.values()))

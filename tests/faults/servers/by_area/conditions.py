@@ -221,12 +221,12 @@ CONDITION_FAULTS: Final = (
         log=diffs(lambda found: found[:-1] if len(found) > 50 else found),
     ),
     ServerFault(
-        id="long-lists-begin-twice",
+        id="long-lists-in-reverse",
         breaks=("NR4",),
-        does="The first diff of a long list is logged twice.",
+        does="The diffs of a long list are logged in reverse order.",
         says="diff|document",
         checks="test_long_lists",
-        log=diffs(lambda found: [*found[:1], *found] if len(found) > 50 else found),
+        log=diffs(lambda found: found[::-1] if len(found) > 50 else found),
     ),
     ServerFault(
         id="trigger-result-is-not-logged",
