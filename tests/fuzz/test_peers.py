@@ -136,6 +136,7 @@ def test_one_fault_in_the_values_of_a_peer_is_one_finding(fault: Callable[[Any],
     assert faulty == {f"{finding}"}
 
 
+@pytest.mark.planted
 @pytest.mark.parametrize(
     ("fault", "finding"),
     [(no_update_inside, "missing change: TRANSACTION_PAYLOAD_EVENT"), (no_delete, "missing change: DELETE_ROWS_EVENT")],
