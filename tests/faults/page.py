@@ -50,7 +50,7 @@ _SERVERS: Final = """## Faulty servers
 `python -m tests.faults --servers --results tests/faults/results/servers.json` runs the kit's checks on each of these servers.
 A relay stands between a real server and the lab, and alters what passes.
 A fault is caught if the requirement fails, and if the words of the failure name what is wrong.
-The last column has the check that failed in the last recorded run.
+The last column is of the last recorded run of each.
 """
 _NO_SERVER: Final = """## Requirements without a faulty server
 
@@ -142,22 +142,17 @@ def _finder(by: str | None) -> str:
 
 
 def _servers() -> list[str]:
-    rows = recorded("servers")
-    lines = ["| server | breaks | what it does | caught by |", "|---|---|---|---|"]
+    problems = recorded("servers")
+    words = {None: "not run", "": "caught"}
+    lines = ["| server | breaks | what it does | last run |", "|---|---|---|---|"]
     for fault in SERVER_FAULTS:
-        row = rows.get(fault.id)
-        by = (
-            "not run"
-            if row is None
-            else "**lives**"
-            if row["problem"]
-            else ", ".join(sorted({f"`{one}`" for one in row["by"].values()}))
-        )
-        lines.append(f"| `{fault.id}` | {', '.join(fault.breaks)} | {fault.does} | {by} |")
-    caught = sum(fault.id in rows and not rows[fault.id]["problem"] for fault in SERVER_FAULTS)
+        outcome = words.get(problems.get(fault.id), "**lives**")
+        lines.append(f"| `{fault.id}` | {', '.join(fault.breaks)} | {fault.does} | {outcome} |")
+    caught = sum(problems.get(fault.id) == "" for fault in SERVER_FAULTS)
     requirements = {name for fault in SERVER_FAULTS for name in fault.breaks}
     return [f"{caught} of {len(SERVER_FAULTS)} are caught, for {len(requirements)} requirements.", "", *lines, ""]
 
 
 def _without_server() -> list[str]:
-    return [f"- {reason}: {', '.join(names)}" for reason, names in NO_SERVER.items()]
+    rows = [f"| {reason} | {'; '.join(names)} |" for reason, names in NO_SERVER.items()]
+    return ["| reason | requirements |", "|---|---|", *rows]
