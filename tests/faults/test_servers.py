@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.reference.binlog.control_events import Xid
+from conformance.reference.binlog.event import encode_event
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.stream import Block, CaseVerdict
 from conformance.verdict import Verdict
@@ -26,6 +29,8 @@ SAMPLE: Final = (
     "hint-without-a-warning",
     "option-takes-any-word",
     "vectors-without-a-number",
+    "start-forgets-the-metadata",
+    "unknown-fields-hide-the-columns",
 )
 FAULTS: Final = {fault.id: fault for fault in SERVER_FAULTS}
 
@@ -82,6 +87,32 @@ def test_a_fault_is_caught_only_under_its_requirement_and_in_its_words() -> None
     assert verdict(fault, [failure("S2", "success")], "").problem == "S1 does not fail"
     assert "unexplained" in verdict(fault, [failure("S1", "another error")], "").problem
     assert verdict(fault, [], "the lab failed").problem == "the lab failed"
+
+
+def test_a_fault_of_the_error_log_alters_its_own_messages_alone() -> None:
+    first = "2026 0 [Warning] [MY-013101] [Server] When binlog_format=STATEMENT, the option will be ignored."
+    third = (
+        "2026 0 [Warning] [MY-013103] [Server] When binlog_row_image=FULL, it will be used only for the after-image."
+    )
+    inside = "2026 0 [Warning] [MY-013140] [Server] When the binary log is closed, the option will be ignored."
+    log = f"ready\n{first}\n{third}\n{inside}\n"
+    silent, numbered = (FAULTS[name].messages for name in ("no-warning-1-at-start", "warning-3-for-1-at-start"))
+    assert silent is not None
+    assert numbered is not None
+    assert silent(log).splitlines() == ["ready", third]
+    assert numbered(log) == log.replace("013101", "013103")
+
+
+def test_a_faulty_client_alters_what_it_prints_of_binlog_statements() -> None:
+    event = encode_event(Xid(xid=7), flags=0x0A00)
+    text = b"BINLOG '\n" + base64.encodebytes(event) * 2 + b"'/*!*/;\n"
+    plain, shorter = (
+        FAULTS[name].printed for name in ("binlog-statements-lose-the-markers", "binlog-statements-lose-events")
+    )
+    assert plain is not None
+    assert shorter is not None
+    assert plain(text).count(base64.encodebytes(encode_event(Xid(xid=7)))) == 2
+    assert shorter(text) == b"BINLOG '\n" + base64.encodebytes(event) + b"'/*!*/;\n"
 
 
 def test_statements_are_cut_at_semicolons_outside_of_texts_and_bodies() -> None:
