@@ -89,5 +89,10 @@ def test_every_requirement_with_checks_of_its_own_has_faults(collected: list[Cou
     assert set(found) <= set(REQUIREMENTS)
 
 
+def test_every_part_has_a_fault_of_its_own(collected: list[Counted]) -> None:
+    lines, well = parts({name: dict.fromkeys(counts, "caught") for name, counts in by_requirement(collected).items()})
+    assert well, lines
+
+
 def test_the_page_of_planted_faults_is_current(collected: list[Counted]) -> None:
     assert PAGE.read_text("utf-8") == page([*benches(), *collected]), "run: python -m tests.faults --page"

@@ -120,9 +120,8 @@ def no_delete(changes: list[Change]) -> list[Change]:
     return [change for change in changes if change["operation"] != "delete" or change["inner"] is not None]
 
 
-@pytest.mark.planted
 @pytest.mark.parametrize(
-    ("fault", "finding"),
+    ("defect", "finding"),
     [
         (negative_time, "altered value: JSON TIME: sign"),
         (first_diff, "missing diff: diffs: only the first arrived"),
@@ -131,18 +130,19 @@ def no_delete(changes: list[Change]) -> list[Change]:
         (untyped, "lost type: JSON DATE: as STRING"),
     ],
 )
-def test_one_fault_in_the_values_of_a_peer_is_one_finding(fault: Callable[[Any], Any], finding: str) -> None:
-    faulty = findings(lambda data: [every_leaf(change, fault) for change in sound_reader(data)], TYPES)
+def test_one_fault_in_the_values_of_a_peer_is_one_finding(defect: Callable[[Any], Any], finding: str) -> None:
+    faulty = findings(lambda data: [every_leaf(change, defect) for change in sound_reader(data)], TYPES)
     assert faulty == {f"{finding}"}
 
 
-@pytest.mark.planted
 @pytest.mark.parametrize(
-    ("fault", "finding"),
+    ("defect", "finding"),
     [(no_update_inside, "missing change: TRANSACTION_PAYLOAD_EVENT"), (no_delete, "missing change: DELETE_ROWS_EVENT")],
 )
-def test_changes_that_a_peer_loses_are_one_finding(fault: Callable[[list[Change]], list[Change]], finding: str) -> None:
-    assert findings(lambda data: fault(sound_reader(data))) == {f"{finding}"}
+def test_changes_that_a_peer_loses_are_one_finding(
+    defect: Callable[[list[Change]], list[Change]], finding: str
+) -> None:
+    assert findings(lambda data: defect(sound_reader(data))) == {f"{finding}"}
 
 
 @pytest.mark.parametrize("column", ["CHAR", "ENUM"])
