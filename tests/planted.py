@@ -1,11 +1,11 @@
-"""All planted faults in one command: ``python -m tests.planted`` (from the repository's root) plants every one and says
-for each requirement how many its checks and judges caught.
+"""The faults that tests plant: ``python -m tests.planted`` (from the repository's root) plants every one of them, and
+says for each requirement how many its checks and judges caught. ``python -m tests.faults`` counts these and all others.
 
 A test plants a fault if one of its parameters is called ``fault`` (or ``checks``: those that must notice), or if it is
-marked ``planted`` with the requirements that the fault breaks. A fault that several tests plant is caught if all of
-them catch it. Options are pytest's: ``-m "not live"`` leaves out what needs a server, ``-k`` selects. Exit status 1 if
-a fault was missed, if a requirement with checks of its own has fewer than two faults or one that is judged within
-another has none, or if nothing ran.
+marked ``planted`` with the requirements that the fault breaks (none: it breaks no requirement of a worklog). A fault
+that several tests plant is caught if all of them catch it. Options are pytest's: ``-m "not live"`` leaves out what
+needs a server, ``-k`` selects. Exit status 1 if a fault was missed, if a requirement with checks of its own has fewer
+than two faults or one that is judged within another has none, or if nothing ran.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[1]
 LEAST: Final = 2  # faults of a requirement with checks of its own
+NO_REQUIREMENT: Final = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +36,19 @@ class Planted:
 
 def planted_by(item: pytest.Item) -> Planted | None:
     """The fault that a test plants, if it plants one."""
+    marked = any(True for _ in item.iter_markers("planted"))
     marks = tuple(str(name) for mark in item.iter_markers("planted") for name in mark.args)
     parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
     fault = parameters.get("fault")
     if fault is None:
         requirements = marks or _of_checks(parameters.get("checks", ()))
-        return Planted(item.nodeid, requirements) if requirements else None
-    requirements = marks or _broken_by(fault)
-    if not requirements:
+        return Planted(item.nodeid, requirements) if requirements or marked else None
+    requirements = marks or (() if marked else _broken_by(fault))
+    if not requirements and not marked:
         raise pytest.UsageError(f"{item.nodeid}: which requirement does the fault break? Mark the test 'planted'")
-    name = fault if isinstance(fault, str) else str(getattr(fault, "id", None) or fault.name)
-    return Planted(f"{requirements[0]} {name}", requirements)
+    named = (getattr(fault, key, None) for key in ("id", "name", "__name__"))
+    name = fault if isinstance(fault, str) else str(next(filter(None, named), item.nodeid))
+    return Planted(f"{requirements[0]} {name}" if requirements else name, requirements)
 
 
 def _of_checks(checks: Iterable[str]) -> tuple[str, ...]:
@@ -103,7 +106,7 @@ class Tally:
         out: dict[str, dict[str, str]] = defaultdict(dict)
         for test, planted in self.faults.items():
             word = "missed" if test in self.failed else "caught" if test in self.passed else "not run"
-            for requirement in planted.requirements:
+            for requirement in planted.requirements or (NO_REQUIREMENT,):
                 known = out[requirement].get(planted.name)
                 words = {word, known} - {None, "not run"}
                 out[requirement][planted.name] = "missed" if "missed" in words else "caught" if words else "not run"
@@ -128,7 +131,8 @@ def table(found: dict[str, dict[str, str]]) -> tuple[list[str], bool]:
             line += f", fewer than {LEAST} faults"
         well = well and not counts["missed"] and (row.explanation is not None or len(faults) >= LEAST)
         lines.append(line)
-    lines += [f"no requirement {name}" for name in sorted(set(found) - set(REQUIREMENTS))]
+    known = {*REQUIREMENTS, NO_REQUIREMENT}
+    lines += [f"no requirement {name}" for name in sorted(set(found) - known)]
     missed = {fault for faults in found.values() for fault, word in faults.items() if word == "missed"}
     lines += [f"missed: {fault}" for fault in sorted(missed)]
     everything: dict[str, set[str]] = defaultdict(set)
@@ -139,7 +143,7 @@ def table(found: dict[str, dict[str, str]]) -> tuple[list[str], bool]:
     lines += said
     total = sum(map(len, everything.values()))
     lines.append(f"{len(everything['caught'])}/{total} caught/planted, {len(everything['not run'])} not run")
-    return lines, well and whole and bool(everything["caught"]) and set(found) <= set(REQUIREMENTS)
+    return lines, well and whole and bool(everything["caught"]) and set(found) <= known
 
 
 def parts(found: dict[str, dict[str, str]]) -> tuple[list[str], bool]:

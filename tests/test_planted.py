@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from conformance.requirements.catalogue import REQUIREMENTS
-from tests.planted import LEAST, Planted, Tally, parts, table
-
-ROOT = Path(__file__).parents[1]
+from tests.faults.census import Planted as Counted
+from tests.faults.census import benches, by_requirement, by_tests
+from tests.faults.page import PAGE, page
+from tests.planted import LEAST, NO_REQUIREMENT, Planted, Tally, parts, table
 
 
 def tally(**outcomes: str) -> Tally:
@@ -63,6 +60,15 @@ def test_parts_are_counted_apart_and_each_has_a_fault() -> None:
     assert lines[0] == "F1     part without a fault"
 
 
+def test_a_fault_may_break_no_requirement() -> None:
+    found = Tally(faults={"t": Planted("f", ())})
+    found.passed = {"t"}
+    assert found.by_requirement() == {NO_REQUIREMENT: {"f": "caught"}}
+    lines, _ = table(found.by_requirement())
+    assert f"no requirement {NO_REQUIREMENT}" not in lines
+    assert lines[-1] == "1/1 caught/planted, 0 not run"
+
+
 def test_a_requirement_that_is_none_is_told() -> None:
     lines, well = table({"FR99": {"a": "caught"}})
     assert "no requirement FR99" in lines
@@ -70,27 +76,23 @@ def test_a_requirement_that_is_none_is_told() -> None:
 
 
 @pytest.fixture(scope="module")
-def collected() -> list[str]:
-    """The table over the tests as they are collected; whether each fault is caught is for those tests to say."""
-    program = (
-        "import pytest; from tests.planted import Tally, table; found = Tally(); "
-        "code = pytest.main(['--collect-only', '-q', '-p', 'no:cacheprovider', 'tests'], plugins=[found]); "
-        "print(f'collected: {code}', *table(found.by_requirement())[0], sep='\\n')"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    before, _, lines = done.stdout.partition("collected: ")
-    code, *lines = lines.splitlines()
-    assert code == "0", before[-2000:]
-    return lines
+def collected() -> list[Counted]:
+    """The faults that tests plant. Collecting all tests takes long, so it is done once."""
+    return by_tests()
 
 
-def test_every_requirement_with_checks_of_its_own_has_faults(collected: list[str]) -> None:
-    assert "caught/planted" in collected[-1]
-    wrong = [line for line in collected if f"fewer than {LEAST} faults" in line or line.startswith("no requirement")]
-    assert wrong == []
+def test_every_requirement_with_checks_of_its_own_has_faults(collected: list[Counted]) -> None:
+    """Of the tests as they are collected; whether each fault is caught is for those tests to say."""
+    found = {name: counts.total() for name, counts in by_requirement(collected).items()}
+    judged = [name for name, row in REQUIREMENTS.items() if row.explanation is None]
+    assert {name: found.get(name, 0) for name in judged if found.get(name, 0) < LEAST} == {}
+    assert set(found) <= set(REQUIREMENTS)
 
 
-def test_every_part_has_a_fault_of_its_own(collected: list[str]) -> None:
-    assert [line for line in collected if line.endswith("part without a fault")] == []
-    assert collected[-2].endswith("parts of requirements with a caught fault")
+def test_every_part_has_a_fault_of_its_own(collected: list[Counted]) -> None:
+    lines, well = parts({name: dict.fromkeys(counts, "caught") for name, counts in by_requirement(collected).items()})
+    assert well, lines
+
+
+def test_the_page_of_planted_faults_is_current(collected: list[Counted]) -> None:
+    assert PAGE.read_text("utf-8") == page([*benches(), *collected]), "run: python -m tests.faults --page"

@@ -1,13 +1,18 @@
-"""Which tool kills which planted fault of the reference, and what that costs.
+"""All planted faults: counted by kind and requirement, or planted where they have a bench of their own.
 
-``python -m tests.faults`` (from the repository's root) plants every fault of the catalogue, gives it to each
-of the three tools of :mod:`tests.faults.tools`, and prints a line for each fault and the kill rates.
-``--first`` stops at the first tool that kills; ``--tool`` and ``--only`` select; ``--runs`` is the number of atheris's
-executions for each target (0: stored inputs only, for which no fuzzer is needed). ``--oracles`` plants the faults of
-``oracles.toml``, which the fuzz targets must find alone, each in 60 seconds of CPU. ``--servers`` runs the kit's checks
-on faulty servers (:mod:`tests.faults.servers.run`). With ``--results FILE`` a run that
-was broken off goes on: what stands in FILE for the same faulty text is not run again. Exit status 1 if fewer than 97 %
-of the faults die, or if a tool finds something in the sound reference.
+``python -m tests.faults`` (from the repository's root) counts every fault that is planted anywhere in the project, in
+one table (:mod:`tests.faults.census`); ``--page`` writes docs/planted-faults.md of it. The faults that tests plant are
+run by ``python -m tests.planted``. Three kinds have a bench here:
+
+``--reference`` plants every fault of ``catalogue.toml`` in the reference, gives it to each of the three tools of
+:mod:`tests.faults.tools`, and prints a line for each fault and the kill rates. ``--first`` stops at the first tool
+that kills; ``--tool`` selects tools; ``--runs`` is the number of atheris's executions for each target (0: stored
+inputs only, for which no fuzzer is needed). ``--oracles`` plants the faults of ``oracles.toml``, which the fuzz targets
+must find alone, each in 60 seconds of CPU. ``--servers`` runs the kit's checks on faulty servers
+(:mod:`tests.faults.servers.run`). ``--only`` selects faults. With ``--results FILE`` a run that was broken off goes on:
+what stands in FILE for the same faulty text is not run again; of servers, FILE keeps the last outcome of each. Exit
+status 1 if fewer than 97 % of the faults of the reference die, if a tool finds something in the sound reference, or if
+a faulty server lives.
 """
 
 from __future__ import annotations
@@ -233,23 +238,42 @@ def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--tool", action="append", choices=TOOLS, help="only this one (more than once: these)")
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="only this fault, or this module's")
-    parser.add_argument("--oracles", action="store_true", help="the faults that fuzz targets must find alone")
-    parser.add_argument("--servers", action="store_true", help="faulty servers, under the kit's own checks")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--reference", action="store_true", help="the faults of the reference, under its tools")
+    kinds.add_argument("--oracles", action="store_true", help="the faults that fuzz targets must find alone")
+    kinds.add_argument("--servers", action="store_true", help="faulty servers, under the kit's own checks")
+    kinds.add_argument("--page", action="store_true", help="count all, and write docs/planted-faults.md")
     parser.add_argument("--first", action="store_true", help="the first tool that kills is enough")
     parser.add_argument("--runs", type=int, default=100_000, help="executions of atheris for each target; 0: none")
     parser.add_argument("--seed", type=int, default=1, help="of atheris's random numbers")
     parser.add_argument("--jobs", type=int, default=1, help="faults at a time")
     parser.add_argument("--results", type=Path, metavar="FILE", help="go on from what is kept there, and keep it there")
     options = parser.parse_args(arguments)
+    if arguments and not (options.reference or options.oracles or options.servers or options.page):
+        parser.error("say which faults to plant: --reference, --oracles or --servers")
     options.tool = ["fuzzing"] if options.oracles else options.tool or list(TOOLS)
     if options.oracles:
         options.runs = max(options.runs, _NO_LIMIT)
     return options
 
 
+def count(*, page: bool) -> None:
+    """Print how many faults of each kind there are, and write the page of it."""
+    from tests.faults import census
+    from tests.faults import page as pages
+
+    faults = [*census.benches(), *census.by_tests()]
+    sys.stdout.write("\n".join([*census.table(faults), ""]))
+    if page:
+        pages.PAGE.write_text(pages.page(faults), encoding="utf-8")
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Plant them all."""
+    """Count them all, or plant those of one kind."""
     options = arguments_of(arguments)
+    if not arguments or options.page:
+        count(page=options.page)
+        return 0
     if options.servers:
         from tests.faults.servers import run
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.reference.binlog.control_events import Xid
+from conformance.reference.binlog.event import encode_event
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.stream import Block, CaseVerdict
 from conformance.verdict import Verdict
 from tests.faults.servers.bench import Bench, verdict
-from tests.faults.servers.catalogue import SERVER_FAULTS, by_requirement
+from tests.faults.servers.catalogue import NO_SERVER, SERVER_FAULTS, by_requirement
 from tests.faults.servers.packets import Answer, packed, readable_greeting
 from tests.faults.servers.statements import split
 
@@ -25,17 +29,25 @@ SAMPLE: Final = (
     "hint-without-a-warning",
     "option-takes-any-word",
     "vectors-without-a-number",
+    "start-forgets-the-metadata",
+    "unknown-fields-hide-the-columns",
 )
 FAULTS: Final = {fault.id: fault for fault in SERVER_FAULTS}
 
 
-def test_every_requirement_of_the_catalogue_has_two_faulty_servers() -> None:
+def test_every_judged_requirement_has_two_faulty_servers_or_a_reason() -> None:
     assert len(FAULTS) == len(SERVER_FAULTS) >= 50
     assert {name: len(faults) for name, faults in by_requirement().items() if len(faults) < 2} == {}
+    reasons = [name for names in NO_SERVER.values() for name in names]
+    judged = {name for name, row in REQUIREMENTS.items() if row.explanation is None}
+    assert Counter([*by_requirement(), *reasons]) == Counter(judged)
+
+
+def test_each_fault_breaks_what_is_judged_and_alters_something() -> None:
     for fault in SERVER_FAULTS:
         assert {*fault.breaks} <= {*REQUIREMENTS}
         assert all(REQUIREMENTS[name].explanation is None for name in fault.breaks)
-        assert any((fault.statement, fault.answer, fault.diagnostics, fault.log, fault.stream))
+        assert fault.alters
         assert fault.does.endswith(".")
 
 
@@ -75,6 +87,32 @@ def test_a_fault_is_caught_only_under_its_requirement_and_in_its_words() -> None
     assert verdict(fault, [failure("S2", "success")], "").problem == "S1 does not fail"
     assert "unexplained" in verdict(fault, [failure("S1", "another error")], "").problem
     assert verdict(fault, [], "the lab failed").problem == "the lab failed"
+
+
+def test_a_fault_of_the_error_log_alters_its_own_messages_alone() -> None:
+    first = "2026 0 [Warning] [MY-013101] [Server] When binlog_format=STATEMENT, the option will be ignored."
+    third = (
+        "2026 0 [Warning] [MY-013103] [Server] When binlog_row_image=FULL, it will be used only for the after-image."
+    )
+    inside = "2026 0 [Warning] [MY-013140] [Server] When the binary log is closed, the option will be ignored."
+    log = f"ready\n{first}\n{third}\n{inside}\n"
+    silent, numbered = (FAULTS[name].messages for name in ("no-warning-1-at-start", "warning-3-for-1-at-start"))
+    assert silent is not None
+    assert numbered is not None
+    assert silent(log).splitlines() == ["ready", third]
+    assert numbered(log) == log.replace("013101", "013103")
+
+
+def test_a_faulty_client_alters_what_it_prints_of_binlog_statements() -> None:
+    event = encode_event(Xid(xid=7), flags=0x0A00)
+    text = b"BINLOG '\n" + base64.encodebytes(event) * 2 + b"'/*!*/;\n"
+    plain, turned = (
+        FAULTS[name].printed for name in ("binlog-statements-lose-the-markers", "binlog-statements-turn-the-flags")
+    )
+    assert plain is not None
+    assert turned is not None
+    assert plain(text).count(base64.encodebytes(encode_event(Xid(xid=7)))) == 2
+    assert turned(text).count(base64.encodebytes(encode_event(Xid(xid=7), flags=0x000A))) == 2
 
 
 def test_statements_are_cut_at_semicolons_outside_of_texts_and_bodies() -> None:

@@ -137,6 +137,7 @@ def test_every_target_has_its_fault() -> None:
     assert set(FAULTS) == set(target_names()) - {"empty"}
 
 
+@pytest.mark.planted
 @pytest.mark.parametrize("name", FAULTS)
 def test_the_seeds_of_a_target_find_its_fault(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     target = load(name)

@@ -170,14 +170,14 @@ def _plant_into_rows(fault: SourceFault, patch: pytest.MonkeyPatch) -> None:
             )
 
 
-@pytest.mark.parametrize("of_source", SOURCE_FAULTS, ids=lambda fault: fault.id)
+@pytest.mark.planted  # the source is no requirement of a worklog
+@pytest.mark.parametrize("fault", SOURCE_FAULTS, ids=lambda fault: fault.id)
 def test_a_fault_of_the_data_source_is_caught(
-    of_source: SourceFault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fault: SourceFault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not by ``tests.planted``: the source is no requirement of a worklog."""
-    (_plant_into_parts if of_source.by == "split" else _plant_into_rows)(of_source, monkeypatch)
+    (_plant_into_parts if fault.by == "split" else _plant_into_rows)(fault, monkeypatch)
     with pytest.raises(AssertionError):
-        check(of_source.by, tmp_path)
+        check(fault.by, tmp_path)
 
 
 @pytest.mark.parametrize("by", sorted({fault.by for fault in SOURCE_FAULTS}))

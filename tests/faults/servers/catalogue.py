@@ -1,26 +1,64 @@
-"""All faulty servers, and whose requirements they break."""
+"""All faulty servers, whose requirements they break, and why the other judged requirements have none."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from tests.faults.servers.conditions import CONDITION_FAULTS
-from tests.faults.servers.interface import INTERFACE_FAULTS
-from tests.faults.servers.replicas import REPLICA_FAULTS
-from tests.faults.servers.tables import TABLE_FAULTS
-from tests.faults.servers.updates import UPDATE_FAULTS
+from conformance.requirements.catalogue import REQUIREMENTS
+from tests.faults.servers.by_area.appliers import APPLIER_FAULTS
+from tests.faults.servers.by_area.conditions import CONDITION_FAULTS
+from tests.faults.servers.by_area.interface import INTERFACE_FAULTS
+from tests.faults.servers.by_area.memory import MEMORY_FAULTS
+from tests.faults.servers.by_area.printed import PRINTED_FAULTS
+from tests.faults.servers.by_area.replicas import REPLICA_FAULTS
+from tests.faults.servers.by_area.starts import START_FAULTS
+from tests.faults.servers.by_area.tables import TABLE_FAULTS
+from tests.faults.servers.by_area.updates import UPDATE_FAULTS
 
 if TYPE_CHECKING:
     from tests.faults.servers.fault import ServerFault
 
-SERVER_FAULTS: Final = (*UPDATE_FAULTS, *CONDITION_FAULTS, *INTERFACE_FAULTS, *TABLE_FAULTS, *REPLICA_FAULTS)
+SERVER_FAULTS: Final = (
+    *UPDATE_FAULTS,
+    *CONDITION_FAULTS,
+    *MEMORY_FAULTS,
+    *INTERFACE_FAULTS,
+    *START_FAULTS,
+    *TABLE_FAULTS,
+    *PRINTED_FAULTS,
+    *REPLICA_FAULTS,
+    *APPLIER_FAULTS,
+)
+
+
+# Reasons, and the requirements or beginnings of families (``LOB*``) that they are for.
+_REASONS: Final = {
+    "judged on InnoDB data files, which the lab reads and no connection carries": ("LOB*", "SDI*"),
+    "judged on decoders, of which faulty ones are planted as subjects": ("DEC*",),
+    "need a server from before the feature, or one that still writes events of version 1": (
+        *("FR10", "D4", "W2a", "W2b", "W2c", "W2.text", "X1", "X2", "TMX1", "TMX2"),
+    ),
+    "judged on the kit's model of the worklog and on its own text: no server has the feature": (
+        *("TF1", "TF2", "TN1", "TN2", "TM1", "TL1"),
+    ),
+}
+
+
+def _named(pattern: str) -> list[str]:
+    """The requirements of a family that have checks of their own, or the one that is named."""
+    judged = [name for name, row in REQUIREMENTS.items() if row.explanation is None]
+    family = pattern.removesuffix("*")
+    return [name for name in judged if name == pattern or (family != pattern and name.startswith(family))]
+
+
+NO_SERVER: Final = {
+    reason: tuple(name for pattern in patterns for name in _named(pattern)) for reason, patterns in _REASONS.items()
+}
 
 
 def by_requirement() -> dict[str, list[ServerFault]]:
     """Requirement -> the faulty servers that break it, in the order of the catalogue of requirements."""
-    from conformance.requirements.catalogue import REQUIREMENTS
-
     found: dict[str, list[ServerFault]] = defaultdict(list)
     for fault in SERVER_FAULTS:
         for requirement in fault.breaks:

@@ -7,6 +7,7 @@ are.
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from conformance.reference.event_types import EventType
 from conformance.reference.partial.diffs import RawDiff, split_diffs
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.table_map import TableMap
+from conformance.servers.wire.capture import split_events
 from tests.faults.servers.log import with_checksum
 
 if TYPE_CHECKING:
@@ -151,6 +153,13 @@ def cells(pattern: str, change: Callable[[bytes], bytes]) -> ChangedAnswer:
 def after(pattern: str, change: Callable[[Answer], Answer]) -> ChangedAnswer:
     """Change the answers to statements that match."""
     return lambda sql, answer: change(answer) if re.search(pattern, sql, re.IGNORECASE) else answer
+
+
+def events_of(sql: str) -> list[bytes]:
+    """The events in a BINLOG statement; none in others."""
+    if not sql.startswith("BINLOG"):
+        return []
+    return list(split_events(b"".join(map(b64decode, sql.split("'")[1].split()))))
 
 
 def accepted(*numbers: int) -> Callable[[Answer], Answer]:

@@ -29,6 +29,9 @@ class ServerFault:
     ``diagnostics`` what SHOW WARNINGS lists. ``log`` alters whole transactions, as events, of the server's binary log,
     ``stream`` the events that a replica is sent. ``at``: the server under test, or the servers that the lab starts
     beside it.
+
+    ``option`` alters a word of a start, as ``name=value``, from the command line or an option file (``None``: nobody
+    reads it); ``messages`` what the error log says; ``printed`` what the server's own mysqlbinlog writes.
     """
 
     id: str
@@ -43,11 +46,21 @@ class ServerFault:
     diagnostics: Callable[[str, list[Diagnostic]], list[Diagnostic]] | None = None
     log: ChangedLog | None = None
     stream: ChangedLog | None = None
+    option: Callable[[str], str | None] | None = None
+    messages: Callable[[str], str] | None = None
+    printed: Callable[[bytes], bytes] | None = None
 
     @property
     def requirement(self) -> str:
         """Under which the fault must be caught."""
         return self.breaks[0]
+
+    @property
+    def alters(self) -> bool:
+        """Whether there is a change at all."""
+        return any((self.statement, self.answer, self.diagnostics, self.log, self.stream)) or any(
+            (self.option, self.messages, self.printed)
+        )
 
     @property
     def reads_statements(self) -> bool:

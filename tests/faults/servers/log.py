@@ -66,23 +66,31 @@ class FaultyLog:
 
     def position(self, name: str, offset: int) -> int:
         """The end of the copy, when the real file ends at ``offset``."""
-        real, copy = self._data / name, self._copies / name
         with self._lock:
-            start = self._done.get(name, 0)
-            if start < offset:
-                with real.open("rb") as file:
-                    file.seek(start)
-                    data = file.read(offset - start)
-                self._done[name] = offset
-                with copy.open("ab") as out:
-                    if not start:
-                        out.write(_MAGIC)
-                        data = data[4:]
-                    end = out.tell()
-                    for group in groups_of(list(split_events(data))):
-                        for event in self._written(group, end):
-                            end += out.write(event)
-            return copy.stat().st_size
+            if self._done:  # the files in front of it are whole, since the server has left them
+                for real in sorted(self._data.glob(f"{Path(name).stem}.[0-9]*")):
+                    if min(self._done) <= real.name < name:
+                        self._copied(real.name, real.stat().st_size)
+            return self._copied(name, offset)
+
+    def _copied(self, name: str, offset: int) -> int:
+        """Copy the real file as far as ``offset``; the end of the copy."""
+        real, copy = self._data / name, self._copies / name
+        start = self._done.get(name, 0)
+        if start < offset:
+            with real.open("rb") as file:
+                file.seek(start)
+                data = file.read(offset - start)
+            self._done[name] = offset
+            with copy.open("ab") as out:
+                if not start:
+                    out.write(_MAGIC)
+                    data = data[4:]
+                end = out.tell()
+                for group in groups_of(list(split_events(data))):
+                    for event in self._written(group, end):
+                        end += out.write(event)
+        return copy.stat().st_size
 
     def _written(self, group: list[bytes], start: int) -> list[bytes]:
         """A transaction with the fault, as it stands at ``start``."""

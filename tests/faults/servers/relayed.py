@@ -1,19 +1,28 @@
-"""Servers of the lab's own behind relays, which the whole lab uses in place of the servers themselves."""
+"""Servers of the lab's own behind relays, which the whole lab uses in place of the servers themselves.
+
+What does not pass a connection is altered here: the options of a start, the error log, and the client that prints logs.
+"""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from conformance.servers.run.process import ProcessMaker, ProcessServer
 from tests.faults.servers.relay import Relay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Unpack
 
+    from conformance.servers.run.options import Options
     from conformance.servers.run.owned import Launch
     from conformance.servers.wire.connection import Address
+
+_CLIENT: Final = str(Path(__file__).with_name("client.py"))
+_ROOT: Final = str(Path(__file__).parents[3])
 
 
 class RelayedServer(ProcessServer):
@@ -37,6 +46,36 @@ class RelayedServer(ProcessServer):
         """A maker of servers that have relays too."""
         return RelayedMaker(self.installation, self.launched)
 
+    def _command(self, port: int, extra: Options) -> list[str]:
+        return list(self._read(super()._command(port, extra), "--"))
+
+    def defaults_file(self, text: str) -> str:
+        """An option file without what the server does not read."""
+        return super().defaults_file("\n".join(self._read(text.splitlines(), "")) + "\n")
+
+    def _read(self, words: Sequence[str], mark: str) -> Iterator[str]:
+        """Options as the faulty server reads them."""
+        change = self.relay.fault.option if self.relay.fault else None
+        for word in words:
+            if change is None or not word.startswith(mark):
+                yield word
+            elif (made := change(word.removeprefix(mark))) is not None:
+                yield mark + made
+
+    def error_log(self) -> str:
+        """What the faulty server says in its log."""
+        text = super().error_log()
+        fault = self.relay.fault
+        return text if fault is None or fault.messages is None else fault.messages(text)
+
+    def program(self, name: str) -> list[str]:
+        """The program itself, or behind the one that alters what it prints."""
+        words = super().program(name)
+        fault = self.relay.fault
+        if fault is None or fault.printed is None or name != "mysqlbinlog":
+            return words
+        return [sys.executable, _CLIENT, _ROOT, fault.id, *words]
+
     def close(self) -> None:
         """End the server and its relay."""
         if not self.kept:
@@ -51,8 +90,16 @@ class RelayedMaker(ProcessMaker):
     launched: Callable[[RelayedServer], None]
 
     def launch(self, *, wrapper: Sequence[str] | str = (), **wishes: Unpack[Launch]) -> RelayedServer:
-        """A server with a relay."""
-        return relayed(ProcessMaker.launch(self, wrapper=wrapper, **wishes), self.launched)
+        """A server with a relay, which is there before the server starts."""
+        stopped = wishes | {"start": False}
+        server = relayed(ProcessMaker.launch(self, wrapper=wrapper, **stopped), self.launched)
+        if wishes.get("start", True):
+            try:
+                server.start()
+            except BaseException:
+                server.close()
+                raise
+        return server
 
 
 def relayed(server: ProcessServer, launched: Callable[[RelayedServer], None]) -> RelayedServer:

@@ -52,15 +52,20 @@ def table(results: Mapping[str, Caught]) -> list[str]:
 
 
 def main(names: Sequence[str], seed: str, record: Path | None) -> int:
-    """Run them all, on one server."""
+    """Run them all, on one server. ``record`` keeps the last outcome of each, at once: the run may be broken off."""
     results: dict[str, Caught] = {}
     with closing(Bench(seed=seed)) as bench:
         for fault in selected(names):
-            results[fault.id] = bench.judge(fault)
-            sys.stdout.write(f"{line(fault, results[fault.id])}\n")
+            caught = results[fault.id] = bench.judge(fault)
+            sys.stdout.write(f"{line(fault, caught)}\n")
             sys.stdout.flush()
+            if record is not None:
+                store(record, {fault.id: caught.problem})
     sys.stdout.write("\n".join(["", *table(results), ""]))
-    if record is not None:
-        rows = {name: {"by": caught.by, "problem": caught.problem} for name, caught in results.items()}
-        record.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return int(any(caught.problem for caught in results.values()))
+
+
+def store(record: Path, problems: Mapping[str, str]) -> None:
+    """Fault -> why it is not caught; empty: it is. Other faults in the file keep theirs."""
+    rows = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
+    record.write_text(json.dumps({**rows, **problems}, indent=1) + "\n", encoding="utf-8")

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.reference.binlog.event import decode_event
 from conformance.reference.event_types import EventType
-from conformance.reference.tables.metadata import (
-    Field,
-)
-from tests.faults.servers.edits import accepted, after, each, refused, rewritten, typed
+from conformance.reference.tables.metadata import Field, UnknownField
+from conformance.reference.tables.table_map import TableMap
+from tests.faults.servers.edits import accepted, after, each, events_of, refused, rewritten, typed
 from tests.faults.servers.fault import ServerFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.reference.tables.table_map import TableMap
-    from tests.faults.servers.fault import ChangedLog
+    from tests.faults.servers.fault import ChangedAnswer, ChangedLog
+    from tests.faults.servers.packets import Answer
 
 _MAPS: Final = frozenset((EventType.TABLE_MAP,))
 _CHECK: Final = "test_table_maps"
@@ -44,6 +45,18 @@ def _fault(name: str, requirements: str, does: str, says: str, log: ChangedLog, 
 
 def _swapped(items: tuple[Any, ...]) -> tuple[Any, ...]:
     return (items[1], items[0], *items[2:]) if len(items) > 1 else items
+
+
+def _of_unknown_fields(change: Callable[[Answer], Answer]) -> ChangedAnswer:
+    """Change the answers to BINLOG statements whose TABLE_MAP has a field beyond the known ones."""
+
+    def changed(sql: str, answer: Answer) -> Answer:
+        maps = [event for event in events_of(sql) if event[4] == EventType.TABLE_MAP]
+        tables = [decode_event(event, verify=False).body for event in maps]
+        fields = [item for table in tables if isinstance(table, TableMap) for item in table.metadata]
+        return change(answer) if any(isinstance(item, UnknownField) for item in fields) else answer
+
+    return changed
 
 
 TABLE_FAULTS: Final = (
@@ -299,9 +312,31 @@ TABLE_FAULTS: Final = (
         each(frozenset((EventType.WRITE_ROWS,)), lambda event: event[:-5] + bytes((event[-5] ^ 1,)) + event[-4:]),
         _VALUES,
     ),
+    _fault(
+        "rows-without-the-last-byte",
+        "TMV2",
+        "The last byte of an INSERT's rows is not logged.",
+        "expected a log that can be read; got WRITE_ROWS_EVENT",
+        each(frozenset((EventType.WRITE_ROWS,)), lambda event: event[:-5] + event[-4:]),
+        _VALUES,
+    ),
+    ServerFault(
+        id="unknown-fields-are-refused",
+        breaks=("TMNF3",),
+        does="A TABLE_MAP with a field that the server does not know is refused.",
+        says="applied, with field.*expected error None; got error 1610",
+        answer=_of_unknown_fields(refused(1610)),
+    ),
+    ServerFault(
+        id="unknown-fields-hide-the-columns",
+        breaks=("TMNF3",),
+        does="mysqlbinlog prints no columns of a table.",
+        says="text, with field",
+        printed=lambda text: re.sub(rb"# Columns\(.*\n", b"", text),
+    ),
     ServerFault(
         id="texts-with-another-letter",
-        breaks=("TMV2",),
+        breaks=("TMV1",),
         does="SELECT shows other letters than the row in the log has, and so texts that are no JSON.",
         says="row",
         checks=_VALUES,

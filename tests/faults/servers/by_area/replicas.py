@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
-from base64 import b64decode
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.event_types import EventType
-from conformance.servers.wire.capture import split_events
+from tests.faults.servers.by_area.updates import other_byte
 from tests.faults.servers.edits import (
     PARTIAL,
     accepted,
     after,
     cells,
     diffs,
+    events_of,
     missing,
     refused,
     rewritten,
 )
 from tests.faults.servers.fault import REPLICA, ServerFault
-from tests.faults.servers.updates import other_byte
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,10 +42,7 @@ def injected(change: Callable[[Answer], Answer]) -> ChangedAnswer:
     """Change the answers to BINLOG statements that have a PARTIAL_UPDATE_ROWS event."""
 
     def changed(sql: str, answer: Answer) -> Answer:
-        if not sql.startswith("BINLOG"):
-            return answer
-        events = b"".join(map(b64decode, sql.split("'")[1].split()))
-        kinds = {event[4] for event in split_events(events)}
+        kinds = {event[4] for event in events_of(sql)}
         return change(answer) if EventType.PARTIAL_UPDATE_ROWS in kinds else answer
 
     return changed

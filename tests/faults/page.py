@@ -1,0 +1,158 @@
+# ruff: noqa: E501 - Markdown has one sentence a line
+"""``python -m tests.faults --page`` writes ``docs/planted-faults.md``: how many faults of each kind there are, and what
+the last recorded runs of the benches found."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.faults.catalogue import FAULTS, ORACLE_FAULTS, ROOT
+from tests.faults.census import KINDS, by_kind, by_requirement
+from tests.faults.servers.catalogue import NO_SERVER, SERVER_FAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.faults.catalogue import Fault
+    from tests.faults.census import Planted
+
+PAGE: Final = ROOT / "docs" / "planted-faults.md"
+RESULTS: Final = ROOT / "tests" / "faults" / "results"
+_HEAD: Final = """# Planted faults
+
+A check that cannot fail is a defect, so the kit plants faults and asks whether its checks see them.
+This page is written by `python -m tests.faults --page`; a test compares it with the count of all faults.
+"""
+_BY_KIND: Final = """## By kind
+
+`python -m tests.faults` prints this count and the next one.
+What several tests of a kind plant is one fault.
+"""
+_BY_REQUIREMENT: Final = """## By requirement
+
+A fault may break several requirements.
+The faults of the reference break rules of the [sheets](spec/index.md), which stand further below.
+"""
+_BY_SHEET: Final = """## By sheet
+
+Each fault of the reference names the rule that it breaks.
+"""
+_ORACLES: Final = """## What the fuzz targets find alone
+
+`python -m tests.faults --oracles --results tests/faults/results/oracles.json` gives each fault to the targets, without any test.
+First come the stored inputs of all targets, then 60 seconds of CPU for each target that runs the faulty module.
+The table has the first target that finds the fault, and the seconds of CPU until then.
+"""
+_SERVERS: Final = """## Faulty servers
+
+`python -m tests.faults --servers --results tests/faults/results/servers.json` runs the kit's checks on each of these servers.
+A relay stands between a real server and the lab, and alters what passes.
+A fault is caught if the requirement fails, and if the words of the failure name what is wrong.
+The last column is of the last recorded run of each.
+"""
+_NO_SERVER: Final = """## Requirements without a faulty server
+
+These are judged, but not on what a relay in front of a server could alter.
+Their planted faults are of the other kinds.
+"""
+
+
+def page(faults: Sequence[Planted]) -> str:
+    """The whole page."""
+    parts = [
+        [_HEAD],
+        [_BY_KIND, *_kinds(faults)],
+        [_BY_REQUIREMENT, *_requirements(faults)],
+        [_BY_SHEET, *_sheets()],
+        [_ORACLES, *_oracles()],
+        [_SERVERS, *_servers()],
+        [_NO_SERVER, *_without_server()],
+    ]
+    return "\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def _kinds(faults: Sequence[Planted]) -> list[str]:
+    counts = by_kind(faults)
+    rows = [
+        f"| {kind.id} | {kind.what} | {counts[kind.id]:,} | `{kind.command}` |" for kind in KINDS if kind.id in counts
+    ]
+    return [
+        "| kind | a fault is | faults | what plants them |",
+        "|---|---|---:|---|",
+        *rows,
+        f"| **together** | | **{len(faults):,}** | |",
+        "",
+    ]
+
+
+def _requirements(faults: Sequence[Planted]) -> list[str]:
+    found = by_requirement(faults)
+    kinds = [kind.id for kind in KINDS if any(kind.id in counts for counts in found.values())]
+    lines = [f"| requirement | {' | '.join(kinds)} | together |", f"|---|{'---:|' * (len(kinds) + 1)}"]
+    for name, counts in found.items():
+        cells = (str(counts[kind] or "") for kind in kinds)
+        lines.append(f"| {name} | {' | '.join(cells)} | {counts.total()} |")
+    return [*lines, ""]
+
+
+def _sheet(fault: Fault) -> str:
+    """The sheet of a rule such as ``jsonb 2: ...``."""
+    return fault.breaks.split(maxsplit=1)[0].rstrip(":,;")
+
+
+def _sheets() -> list[str]:
+    reference, oracles = (Counter(map(_sheet, faults)) for faults in (FAULTS, ORACLE_FAULTS))
+    rows = [
+        f"| {sheet} | {reference[sheet] or ''} | {oracles[sheet] or ''} |" for sheet in sorted({*reference, *oracles})
+    ]
+    return ["| sheet | reference | oracles |", "|---|---:|---:|", *rows, ""]
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """The rows of a recorded run, by fault."""
+    path = RESULTS / f"{name}.json"
+    rows: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return rows
+
+
+def _oracles() -> list[str]:
+    rows = recorded("oracles")
+    found = {fault.id: rows[fault.id]["outcomes"]["fuzzing"] for fault in ORACLE_FAULTS if fault.id in rows}
+    lines = ["| fault | breaks | found by | seconds |", "|---|---|---|---:|"]
+    for fault in ORACLE_FAULTS:
+        by, seconds = found.get(fault.id, (None, 0.0))
+        lines.append(
+            f"| `{fault.id}` | {fault.breaks} | {_finder(by) if fault.id in found else 'not run'} | {seconds:.1f} |"
+        )
+    caught = sum(by is not None for by, _ in found.values())
+    cost = sum(seconds for _, seconds in found.values())
+    return [f"{caught} of {len(ORACLE_FAULTS)} are found, in {cost:.0f} seconds of CPU together.", "", *lines, ""]
+
+
+def _finder(by: str | None) -> str:
+    """A target, and how: ``atheris TARGET: ...`` or ``TARGET: INPUT (...)``."""
+    if by is None:
+        return "nobody"
+    target, _, rest = by.partition(":")
+    if target.startswith("atheris "):
+        return f"`{target.removeprefix('atheris ')}`, by fuzzing"
+    return f"`{target}`, by a {'seed' if rest.strip().startswith('seed-') else 'stored input'}"
+
+
+def _servers() -> list[str]:
+    problems = recorded("servers")
+    words = {None: "not run", "": "caught"}
+    lines = ["| server | breaks | what it does | last run |", "|---|---|---|---|"]
+    for fault in SERVER_FAULTS:
+        outcome = words.get(problems.get(fault.id), "**lives**")
+        lines.append(f"| `{fault.id}` | {', '.join(fault.breaks)} | {fault.does} | {outcome} |")
+    caught = sum(problems.get(fault.id) == "" for fault in SERVER_FAULTS)
+    requirements = {name for fault in SERVER_FAULTS for name in fault.breaks}
+    return [f"{caught} of {len(SERVER_FAULTS)} are caught, for {len(requirements)} requirements.", "", *lines, ""]
+
+
+def _without_server() -> list[str]:
+    rows = [f"| {reason} | {'; '.join(names)} |" for reason, names in NO_SERVER.items()]
+    return ["| reason | requirements |", "|---|---|", *rows]
