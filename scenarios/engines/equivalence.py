@@ -48,6 +48,7 @@ SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
 MEASURES: Final = (
     "verdict", "error", "document", "replica_document", "partial", "diff_size", "same_before", "same_after",
 )  # fmt: skip
+BREAKS: Final[dict[Code, str]] = {}
 
 _TEXTUAL: Final = ("date", "datetime")
 _TAKES_ALL: Final = flipped(MYSQL, "refuse_unchanging_replace")

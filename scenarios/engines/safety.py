@@ -41,6 +41,7 @@ SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
 """``event``: diffs that a source logged, made-up ones, or an event with one field changed (which has its own document);
 ``target``: the document that they meet."""
 MEASURES: Final = ("verdict", "error", "document", "diff_size", "grade", "null_before", "result")
+BREAKS: Final[dict[Code, str]] = {}
 
 _GRADES: Final = (Verdict.CRASH, Verdict.TIMEOUT, Verdict.FAIL, Verdict.DIFFERS, Verdict.PASS)
 _TAKES_ALL: Final = flipped(MYSQL, "refuse_unchanging_replace")

@@ -80,6 +80,7 @@ MEASURES: Final = (
     "before_count", "after_count", "partial_bits", "in_place",
     *DUE,  # what the statement must give (scenarios.expected): the same things, computed from the scenario
 )  # fmt: skip
+BREAKS: Final = {Code.APPLIED: "FR4", Code.NOT_APPLIED: "FR4", Code.OFF: "FR13"}
 NONE: Final = 1 << 40  # in least_saving and, negative, in most_forgone: there was no such column
 
 _TABLE_ID: Final = 90
