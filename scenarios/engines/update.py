@@ -286,11 +286,12 @@ def due_of(made: Scenario) -> Due:
             counted = True
         else:
             place = frame.json.index(item.column)
-            outcomes[place] = _outcome(documents[place], item.expression)
+            outcomes[place] = outcome_of(documents[place], item.expression)
     return due(frame.image, keyed=frame.keyed, sizes=sizes, outcomes=outcomes, counted=counted)
 
 
-def _outcome(document: expected.Document, expression: Expression) -> expected.Outcome:
+def outcome_of(document: expected.Document, expression: Expression) -> expected.Outcome:
+    """What a statement makes of one JSON column, by :mod:`scenarios.expected`."""
     if isinstance(expression, SqlNull):
         return expected.Outcome(0)
     if isinstance(expression, Literal):

@@ -1,12 +1,14 @@
 """Sizes of documents, and the places of their values: enough to tell whether a new value fits in place.
 
-The rules are those of jsonb 1, 2 and 2.1 and of partial-update 3.1, for documents of strings, integers and literals.
+The rules are those of jsonb 1, 2 and 2.1 and of partial-update 3.1, for all values that the matrices use.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+
+from conformance.reference.jsonb.values import Opaque, UInt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 _SMALL: Final = 0xFFFF
+_INLINED: Final = (int, UInt)
 
 
 def lenenc(length: int) -> int:
@@ -42,9 +45,20 @@ def value_size(value: JsonValue) -> int:
         return 1 + _text_size(value)
     if value is None or isinstance(value, bool):
         return 2
+    if isinstance(value, dict | list):
+        return 1 + lay_out(value).size
+    return 1 + _number_size(value)
+
+
+def _number_size(value: JsonValue) -> int:
+    """Bytes of a number, or of a value of another SQL type."""
+    if isinstance(value, UInt):
+        return 2 if value < 1 << 16 else 4 if value < 1 << 32 else 8
     if isinstance(value, int):
-        return 1 + _integer_size(value)
-    return 1 + lay_out(value).size
+        return _integer_size(value)
+    if isinstance(value, Opaque):
+        return 1 + _varlen(len(value.payload)) + len(value.payload)
+    return 8
 
 
 class Layout:
@@ -124,10 +138,12 @@ def needed(value: JsonValue, *, large: bool) -> int:
     kind = type(value)
     if kind is str:
         return _text_size(value)  # type: ignore[arg-type]
-    if kind is int:
-        size = _integer_size(value)  # type: ignore[arg-type]
-        return 0 if size == 2 or (size == 4 and large) else size
-    return _best(value, may_be_large=large).size if kind is dict or kind is list else 0
+    if value is None or kind is bool:
+        return 0
+    if kind is dict or kind is list:
+        return _best(value, may_be_large=large).size
+    size = _number_size(value)
+    return 0 if kind in _INLINED and (size == 2 or (size == 4 and large)) else size
 
 
 def _best(value: JsonValue, *, may_be_large: bool) -> Layout:
