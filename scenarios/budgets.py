@@ -117,7 +117,9 @@ def judge(matrix: Matrix, store: Store, counts: Sequence[int]) -> Judgement:
             broken = sum((below or {}).values())
         listed: list[tuple[Any, ...]] = []
         if broken:
-            listed = store.query(sql.offenders_query(matrix, budget, cells=below and sorted(below), limit=OFFENDERS))
+            listed = store.query(
+                sql.offenders_query(matrix, budget, cells=sorted(below) if below else None, limit=OFFENDERS)
+            )
         elif met and budget.distance:
             listed = store.query(sql.nearest_query(matrix, budget, OFFENDERS))
         offenders = tuple(Offender(replay_id(matrix, int(row[0]), int(row[1])), int(row[2])) for row in listed)

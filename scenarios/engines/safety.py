@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from generators.draw import Draw
     from scenarios.matrix import Setting
 
-REVISION: Final = 2
-EVENTS: Final = ("logged", "made", "damaged")
+REVISION: Final = 3
+EVENTS: Final = ("logged", "made", "damaged", "empty")
 TARGETS: Final = ("itself", "rebuilt", "updated", "other", "scalar", "json-null", "sql-null")
 SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
     "event": EVENTS,
@@ -38,8 +38,8 @@ SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
     "size": range(4, (1 << 20) + 1),
     "shape": SHAPES,
 }
-"""``event``: diffs that a source logged, made-up ones, or an event with one field changed (which has its own document);
-``target``: the document that they meet."""
+"""``event``: diffs that a source logged, made-up ones, an empty list, or an event with one field changed (which has its
+own document); ``target``: the document that they meet."""
 MEASURES: Final = (
     "verdict", "error", "document", "diff_size", "grade", "null_before", "result",
     "agrees",  # whether the text stored is that of the source's document after its update
@@ -75,7 +75,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
         if kind == "logged":
             chosen, after = diverged.logged(draw.fork("logged"), source)
         else:
-            chosen = diverged.made(draw, stored)
+            chosen = diverged.made(draw, stored) if kind == "made" else ()
         number = len(chosen)
         diffs = encode_diffs(chosen)
         injection = Injection(name=kind, stored=stored, image=partial_image(diffs))

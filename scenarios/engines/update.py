@@ -40,6 +40,7 @@ from scenarios.engines import changes, transactions
 from scenarios.engines.documents import SHAPES, document, pattern_of, tight
 from scenarios.expected import columns as expected
 from scenarios.expected.events import DUE, Due, due
+from scenarios.expected.layout import value_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -222,7 +223,7 @@ def scenario(draw: Draw, settings: Mapping[str, Setting]) -> Scenario:
 
 _SMALL: Final[JsonValue] = [1, "two"]
 _SMALL_BYTES: Final = encode(_SMALL)
-_SMALL_SIZE: Final = expected.value_size(_SMALL)
+_SMALL_SIZE: Final = value_size(_SMALL)
 
 
 def with_hole(stored: bytes, path: str) -> bytes:
@@ -253,7 +254,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     values = tuple([off.rows[0].change.after[name] for name in frame.names_in(off_body.after_columns)])
     if off_row.value_options is not None or off_row.after != values:
         raise Wrong(Code.OFF, "the row with the option off reads otherwise")
-    written = transactions.NOTHING * 2
+    written: tuple[int, ...] = transactions.NOTHING * 2
     if "compression" in settings:
         written = tuple([
             number
@@ -295,7 +296,7 @@ def outcome_of(document: expected.Document, expression: Expression) -> expected.
     if isinstance(expression, SqlNull):
         return expected.Outcome(0)
     if isinstance(expression, Literal):
-        return expected.Outcome(expected.value_size(expression.value))
+        return expected.Outcome(value_size(expression.value))
     assert isinstance(expression, Call)
     if expression.function is Function.JSON_REMOVE:
         return expected.removed(document, [str(path) for path, _ in expression.arguments])

@@ -68,6 +68,7 @@ class Layout:
     """
 
     __slots__ = ("children", "first", "keys", "large", "size", "spans")
+    size: int
 
     def __init__(self, value: JsonValue, *, large: bool) -> None:
         offset = 4 if large else 2

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.cases.by_hand import injection
 from conformance.reference.binlog import images
-from conformance.reference.errors import MysqlError, could_not_apply_diff
+from conformance.reference.errors import DecodeError, MysqlError, could_not_apply_diff
 from conformance.reference.jsonb import encode
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.text import format_text
@@ -14,7 +14,6 @@ from conformance.reference.jsonb.values import Opaque
 from conformance.reference.partial import apply
 from conformance.reference.partial import diffs as frames
 from conformance.reference.partial.diffs import Diff, Operation, RawDiff
-from conformance.reference.partial.document import Document
 from tests.faults.spark.fault import MatrixFault
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ def _torn(right: Any, data: bytes) -> list[RawDiff]:
     """A diff that is cut off or has another operation does not count."""
     try:
         found: list[RawDiff] = right(data)
-    except apply.DecodeError as error:
+    except DecodeError as error:
         found = list(error.decoded)
     return found
 
@@ -167,22 +166,6 @@ def _ordered(key: Callable[[Any], Any]) -> Plant:
     return plant
 
 
-def _tree_refuses(patch: pytest.MonkeyPatch) -> None:
-    """A REPLACE that changes nothing is refused on the tree too."""
-    right = apply.__dict__["_refused"]
-
-    def refused(document: Document, diff: Diff, dialect: Dialect) -> str:
-        if diff.operation is Operation.REPLACE and not document.in_place and diff.path.legs:
-            parent = document.seek(diff.path.legs[:-1])
-            found = apply.child(parent, diff.path.legs[-1]) if parent is not apply.MISSING else apply.MISSING
-            if found == diff.value and dialect.behaviour.refuse_unchanging_replace:
-                return "planted"
-        words: str = right(document, diff, dialect)
-        return words
-
-    patch.setattr(apply, "_refused", refused)
-
-
 def _inserts(_: bytes | None, diffs: Diffs) -> bool:
     return any(diff.operation is Operation.INSERT for diff in diffs)
 
@@ -202,7 +185,6 @@ APPLIER_FAULTS = (
     MatrixFault("apply/inserts-skipped", "It skips each INSERT.",
                 _diffs(lambda diffs: tuple(diff for diff in diffs if diff.operation is not Operation.INSERT))),
     MatrixFault("apply/compacted", "It stores every document without holes.", _applied(_compacted)),
-    MatrixFault("apply/tree-refuses", "It refuses a REPLACE by the same value on the tree too.", _tree_refuses),
     MatrixFault("apply/several-refused", "It refuses lists of several diffs.", _refusing(_several, lenient=True)),
     MatrixFault("apply/texts-refused", "It refuses texts.", _refusing(_texts, lenient=True)),
     MatrixFault("apply/inserts-refused", "It refuses each INSERT.", _refusing(_inserts)),
@@ -219,6 +201,9 @@ APPLIER_FAULTS = (
                 _null(lambda right, diffs: right(encode.encode({}), diffs))),
     MatrixFault("null/diffs-ignored", "It makes a JSON null of NULL whatever the diffs.",
                 _null(lambda right, _: right(None, ()))),
+    MatrixFault("empty-list/refused", "It refuses an empty list.", _refusing(lambda _, diffs: not diffs)),
+    MatrixFault("empty-list/makes-null", "It makes a JSON null of any document under an empty list.",
+                _applied(lambda right, stored, diffs, _: right(stored if diffs else None, diffs))),
     MatrixFault("damage/torn-diffs-skipped", "It skips a diff that it cannot read.", _frames(_torn)),
     MatrixFault("damage/any-operation", "It takes operations above 2 modulo 3.", _frames(_masked)),
     MatrixFault("damage/any-options", "It takes any value_options as 1.", _any_options),

@@ -71,7 +71,7 @@ BROKEN_BY: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "rows-with-diffs": _NO_DIFFS,
         "diffs": _WRONG_DIFFS,
         "equal-afterwards": ("apply/last-diff-forgotten", "apply/string-for-date", "apply/inserts-skipped"),
-        "same-document-same-bytes": ("apply/compacted", "apply/tree-refuses", "apply/first-diff-alone"),
+        "same-document-same-bytes": ("apply/compacted", "apply/texts-refused", "apply/first-diff-alone"),
         "order-of-members": ("order/of-the-text", "order/by-length-alone", "order/by-first-byte"),
         "stops-only-when-retyped": ("apply/several-refused", "apply/texts-refused", "apply/3649-for-3648"),
         "padding-never-stops": ("apply/several-refused", "apply/texts-refused", "apply/inserts-refused"),
@@ -80,11 +80,12 @@ BROKEN_BY: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "rows-with-diffs": ("diffs/95-of-100-lost", "diffs/none", "diffs/none-to-send"),
         "refused-or-readable": ("apply/invalid-document", "apply/other-error", "apply/exception"),
         "logged-applies-to-itself": (
-            "apply/inserts-refused", "apply/last-diff-forgotten", "apply/nothing-stored", "apply/string-for-date",
+            "apply/inserts-refused", "apply/last-diff-forgotten", "apply/nothing-stored",
         ),
         "nothing-applies-to-null": (
             "null/empty-list-refused", "null/stays-null", "null/as-object", "null/diffs-ignored",
         ),
+        "empty-list-changes-nothing": ("empty-list/refused", "empty-list/makes-null", "apply/invalid-document"),
         "damage-is-met": (
             "damage/torn-diffs-skipped", "damage/any-operation", "damage/any-options", "damage/3648-for-3649",
         ),

@@ -47,7 +47,9 @@ class Outcome:
         return (self.budgets[budget], self.requirements[requirement], self.exit_code) == (Verdict.FAIL, "fail", 1)
 
 
-def run(spark: Any, name: str, fault: str | None, *, small_tasks: bool = False, scenarios: int | None = None) -> Outcome:
+def run(
+    spark: Any, name: str, fault: str | None, *, small_tasks: bool = False, scenarios: int | None = None
+) -> Outcome:
     """One run of a matrix, with a fault or without. ``small_tasks``: many tasks, in many groups."""
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
         if fault is not None:
@@ -125,6 +127,8 @@ def main(names: Sequence[str], record: Path | None) -> int:
                     _say(f"{word}  {matrix:14} {key[2]:30} {fault:28} {FAULTS[fault].does}")
     _say("\n".join(["", *table(results), f"{time.monotonic() - begun:.0f} seconds"]))
     if record is not None:
-        rows = [{"matrix": key[0], "budget": key[2], "fault": key[1], "failed": caught} for key, caught in results.items()]
+        rows = [
+            {"matrix": key[0], "budget": key[2], "fault": key[1], "failed": caught} for key, caught in results.items()
+        ]
         record.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return int(not all(good) or not all(results.values()))
