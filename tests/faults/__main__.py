@@ -5,7 +5,8 @@ of the three tools of :mod:`tests.faults.tools`, and prints a line for each faul
 ``--first`` stops at the first tool that kills; ``--tool`` and ``--only`` select; ``--runs`` is the number of atheris's
 executions for each target (0: stored inputs only, for which no fuzzer is needed). ``--oracles`` plants the faults of
 ``oracles.toml``, which the fuzz targets must find alone, each in 60 seconds of CPU. ``--servers`` runs the kit's checks
-on faulty servers (:mod:`tests.faults.servers.run`). With ``--results FILE`` a run that
+on faulty servers (:mod:`tests.faults.servers.run`), ``--spark`` the matrices on faulty models
+(:mod:`tests.faults.spark.run`). With ``--results FILE`` a run that
 was broken off goes on: what stands in FILE for the same faulty text is not run again. Exit status 1 if fewer than 97 %
 of the faults die, or if a tool finds something in the sound reference.
 """
@@ -235,6 +236,7 @@ def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="only this fault, or this module's")
     parser.add_argument("--oracles", action="store_true", help="the faults that fuzz targets must find alone")
     parser.add_argument("--servers", action="store_true", help="faulty servers, under the kit's own checks")
+    parser.add_argument("--spark", action="store_true", help="every budget of the matrices, with its faults")
     parser.add_argument("--first", action="store_true", help="the first tool that kills is enough")
     parser.add_argument("--runs", type=int, default=100_000, help="executions of atheris for each target; 0: none")
     parser.add_argument("--seed", type=int, default=1, help="of atheris's random numbers")
@@ -250,6 +252,10 @@ def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
 def main(arguments: Sequence[str]) -> int:
     """Plant them all."""
     options = arguments_of(arguments)
+    if options.spark:
+        from tests.faults.spark import run as on_spark
+
+        return on_spark.main(options.only, options.results)
     if options.servers:
         from tests.faults.servers import run
 
