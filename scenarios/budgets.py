@@ -45,7 +45,8 @@ class Offender:
 class Judged:
     """One budget, the rows that it met, and the rows that break it.
 
-    A budget with a share is broken by the rows that break its rule in cells where these are too many. ``offenders``:
+    A budget with a share is broken by the rows that break its rule in cells where these are too many, and two at
+    least. ``offenders``:
     rows that break it, the worst first; if there are none, those that come nearest to its border.
     """
 
@@ -148,6 +149,6 @@ def _short(matrix: Matrix, store: Store) -> dict[str, dict[int, int]]:
     for cell, *counts in store.query(sql.shares_query(matrix, budgets)):
         for number, budget in enumerate(budgets):
             met, broken = int(counts[2 * number]), int(counts[2 * number + 1])
-            if broken * 100 > (100 - budget.share) * met:
+            if broken > 1 and broken * 100 > (100 - budget.share) * met:  # one row is no share
                 found.setdefault(budget.id, {})[int(cell)] = broken
     return found

@@ -63,7 +63,7 @@ AGGREGATION_FAULTS: Final = (
 FIGURE_FAULTS: Final = (
     "a-setting-has-the-sums-of-another", "words-are-shifted-by-one", "rows-without-an-event-are-left-out-of-the-sizes",
     "one-row-image-for-all", "per-mille-are-rounded-up", "the-overhead-of-partial-events-alone",
-    "the-last-class-is-left-out",
+    "the-last-class-is-left-out", "tables-without-a-key-are-with-the-others", "the-unique-key-is-none",
 )  # fmt: skip
 """What may go wrong between the rows and the figures of a report: sums by setting, heat map, histograms."""
 

@@ -192,5 +192,5 @@ def test_the_command_says_what_came_out(
     captured = capsys.readouterr()
     content = json.loads((tmp_path / "report/results.json").read_text("utf-8"))
     assert captured.out == content["digest"] + "\n"
-    assert "400 scenarios in 84 cells: 4 of 4 budgets hold, 0 unexplained rows." in captured.err
+    assert "400 scenarios in 112 cells: 6 of 6 budgets hold, 0 unexplained rows." in captured.err
     assert content["run"]["command"].startswith("binlog-lab matrix run safety --scenarios 400 --master 'local[*]'")

@@ -170,7 +170,7 @@ def _unknown_field(patch: pytest.MonkeyPatch) -> None:
     def compress(events: bytes, *level: int) -> TransactionPayload:
         made = right(events, *level)
         return TransactionPayload(
-            payload=made.payload, uncompressed_size=made.uncompressed_size, unknown=((77, bytes(1 << 18)),)
+            payload=made.payload, uncompressed_size=made.uncompressed_size, unknown=((77, bytes(1 << 10)),)
         )
 
     patch.setattr(TransactionPayload, "compress", staticmethod(compress))
@@ -221,9 +221,9 @@ EVENT_FAULTS = (
     MatrixFault("payload/always", "It always compresses.", _written(lambda right, b, _: right(b, compressed=True))),
     MatrixFault("payload/row-beside-it", "It logs the row event once more behind the payload.", _written(_beside)),
     MatrixFault("payload/a-byte-lost", "The payload lacks the last byte.", _lost_byte),
-    MatrixFault("payload/unknown-field", "The payload has an unknown field of 256 KB.", _unknown_field),
-    MatrixFault("payload/empty-blocks", "The frame has 100,000 empty blocks.",
-                _frame(lambda events: _raw_blocks(events, 1 << 16, 100_000))),
+    MatrixFault("payload/unknown-field", "The payload has an unknown field of 1 KB.", _unknown_field),
+    MatrixFault("payload/empty-blocks", "The frame has 1,000 empty blocks.",
+                _frame(lambda events: _raw_blocks(events, 1 << 16, 1_000))),
     MatrixFault("payload/blocks-of-a-byte", "The frame has a block for every byte.",
                 _frame(lambda events: _raw_blocks(events, 1))),
 )  # fmt: skip
