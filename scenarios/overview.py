@@ -45,8 +45,8 @@ class Line:
 class Overview:
     """All statistics of a run.
 
-    ``heat``: by row image and table (all rows: an empty name), (size, class of share) to (rows, on, off). ``points``: (full,
-    diffs, logged as diffs).
+    ``heat``: by row image and kind of table (all rows: an empty name), (size, class of share) to (rows, on, off).
+    ``points``: (full, diffs, logged as diffs).
     """
 
     bytes: int = 0
