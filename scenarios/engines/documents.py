@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from generators.draw import Draw
 
 SHAPES: Final = ("flat", "nested", "array", "text")
+SMALL: Final[JsonValue] = [1, "two"]  # what JSON columns hold that no statement assigns
 MOST: Final = 32  # the most values of a document
 _GROUP: Final = 4  # values of an object inside another
 _NAMES: Final = tuple(f"k{index}" for index in range(MOST))

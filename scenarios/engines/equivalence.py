@@ -23,6 +23,7 @@ from conformance.reference.tables.columns import PartialJson
 from scenarios.codes import Code, Wrong
 from scenarios.engines import changes, update
 from scenarios.engines.documents import SHAPES, Leaf, document
+from scenarios.engines.due import outcome_of
 from scenarios.expected import columns as expected
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     row: dict[str, object] = {"id": 1, "j0": source, "n": 1, "t": b"side"}
     assignments = _assignments(draw, settings, made, special)
     hole = made.leaves[0].path if relation == "padded" else None
-    due = update.outcome_of(expected.before(made.value, hole), assignments[0].expression)
+    due = outcome_of(expected.before(made.value, hole), assignments[0].expression)
     logged_as_diffs = due.diffs is not None and (not due.diffs or due.same_bytes or due.partial)
     wanted = (int(logged_as_diffs), due.encoded if logged_as_diffs and not due.same_bytes else 0)
     step = Step((*assignments, Assignment("n", Increment("n", 1))), (0,))

@@ -24,11 +24,9 @@ from conformance.reference.partial.expression import (
     Assignment,
     Call,
     Column,
-    Expression,
     Function,
     Increment,
     Literal,
-    SqlNull,
 )
 from conformance.reference.partial.paths import parse_path
 from conformance.reference.tables.columns import PartialJson
@@ -37,10 +35,9 @@ from conformance.reference.tables.definitions import Table, table_map
 from conformance.reference.tables.table_map import TableMap
 from scenarios.codes import Code, Wrong
 from scenarios.engines import changes, transactions
-from scenarios.engines.documents import SHAPES, document, pattern_of, tight
-from scenarios.expected import columns as expected
-from scenarios.expected.events import DUE, Due, due
-from scenarios.expected.layout import value_size
+from scenarios.engines.documents import SHAPES, SMALL, document, pattern_of, tight
+from scenarios.engines.due import due_of
+from scenarios.expected.events import DUE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -128,7 +125,6 @@ class Frame:
 
     def __init__(self, columns: int, key: str, image: str, metadata: str) -> None:
         self.table = _table(columns, key)
-        self.keyed = key != "none"
         self.image = image
         self.metadata = metadata
         self.on, self.off = (self._model(RowImage(image), partial_json=value) for value in (True, False))
@@ -197,7 +193,7 @@ def scenario(draw: Draw, settings: Mapping[str, Setting]) -> Scenario:
     else:
         made = document(draw, shape, size)
     row: dict[str, object] = {"id": 1 + draw.below(1 << 20), "n": draw.below(1000), "t": b"side"}
-    values: list[JsonValue] = [made.value, *([_SMALL] * (columns - 1))]
+    values: list[JsonValue] = [made.value, *([SMALL] * (columns - 1))]
     if columns > 1:
         values[-1] = {"a": pattern_of(draw), "b": 1}
         for name in frame.json[1:-1]:
@@ -221,9 +217,7 @@ def scenario(draw: Draw, settings: Mapping[str, Setting]) -> Scenario:
     return Scenario(frame, row, tuple(assigned), column, compression, plain, padding, hole, tuple(values))
 
 
-_SMALL: Final[JsonValue] = [1, "two"]
-_SMALL_BYTES: Final = encode(_SMALL)
-_SMALL_SIZE: Final = value_size(_SMALL)
+_SMALL_BYTES: Final = encode(SMALL)
 
 
 def with_hole(stored: bytes, path: str) -> bytes:
@@ -237,7 +231,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     """Run one scenario; return the values of ``MEASURES``."""
     made = scenario(draw, settings)
     frame, column = made.frame, made.column
-    wanted = due_of(made)
+    wanted = due_of(frame.table, frame.image, made.values, made.hole, made.assignments)
     step = Step(made.assignments, (0,))
     on = predicted(frame.on, made.row, step)
     off = frame.off.logged_as(on)
@@ -269,43 +263,6 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
         int(column in visited.change.columns and visited.change.columns[column].in_place),
         *wanted,
     )  # fmt: skip
-
-
-def due_of(made: Scenario) -> Due:
-    """What the scenario's statement must give."""
-    frame = made.frame
-    documents = {
-        place: expected.before(value, None if place else made.hole)
-        for place, value in enumerate(made.values)
-        if value is not _SMALL
-    }
-    sizes = [documents[place].size if place in documents else _SMALL_SIZE for place in range(len(made.values))]
-    outcomes = {}
-    counted = False
-    for item in made.assignments:
-        if item.column == "n":
-            counted = True
-        else:
-            place = frame.json.index(item.column)
-            outcomes[place] = outcome_of(documents[place], item.expression)
-    return due(frame.image, keyed=frame.keyed, sizes=sizes, outcomes=outcomes, counted=counted)
-
-
-def outcome_of(document: expected.Document, expression: Expression) -> expected.Outcome:
-    """What a statement makes of one JSON column, by :mod:`scenarios.expected`."""
-    if isinstance(expression, SqlNull):
-        return expected.Outcome(0)
-    if isinstance(expression, Literal):
-        return expected.Outcome(value_size(expression.value))
-    assert isinstance(expression, Call)
-    if expression.function is Function.JSON_REMOVE:
-        return expected.removed(document, [str(path) for path, _ in expression.arguments])
-    pairs = tuple([
-        (str(path), value.value) for path, value in expression.arguments if isinstance(value, Literal)
-    ])  # fmt: skip
-    if expression.function is Function.JSON_INSERT:
-        return expected.inserted(document, pairs)
-    return expected.replaced_or_set(document, pairs)
 
 
 def predicted(model: Model, row: Mapping[str, object], step: Step) -> StepPrediction:
