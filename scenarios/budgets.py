@@ -35,7 +35,7 @@ class Store(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Offender:
-    """A row by its replay id, and the size of its violation."""
+    """A row by its replay id, and the size of its violation or its distance from the border."""
 
     replay: str
     value: int
@@ -43,7 +43,12 @@ class Offender:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One budget, the rows that it met, and the rows that break it."""
+    """One budget, the rows that it met, and the rows that break it.
+
+    A budget with a share is broken by the rows that break its rule in cells where these are too many, and two at
+    least. ``offenders``:
+    rows that break it, the worst first; if there are none, those that come nearest to its border.
+    """
 
     budget: Budget
     met: int
@@ -104,12 +109,20 @@ def judge(matrix: Matrix, store: Store, counts: Sequence[int]) -> Judgement:
     """Judge the rows of a run; ``counts`` are the scenarios that each cell should have."""
     cells = store.tallies()
     (answer,) = store.query(sql.budgets_query(matrix))
+    short = _short(matrix, store)
     budgets = []
     for number, budget in enumerate(matrix.budgets):
         met, broken = int(answer[1 + 2 * number]), int(answer[2 + 2 * number])
+        below = short.get(budget.id) if budget.share else None
+        if budget.share:
+            broken = sum((below or {}).values())
         listed: list[tuple[Any, ...]] = []
-        if broken or (met and budget.offender != "0"):
-            listed = store.query(sql.offenders_query(matrix, budget, broken=bool(broken), limit=OFFENDERS))
+        if broken:
+            listed = store.query(
+                sql.offenders_query(matrix, budget, cells=sorted(below) if below else None, limit=OFFENDERS)
+            )
+        elif met and budget.distance:
+            listed = store.query(sql.nearest_query(matrix, budget, OFFENDERS))
         offenders = tuple(Offender(replay_id(matrix, int(row[0]), int(row[1])), int(row[2])) for row in listed)
         budgets.append(Judged(budget, met, broken, offenders))
     wrong = tuple(
@@ -125,3 +138,17 @@ def judge(matrix: Matrix, store: Store, counts: Sequence[int]) -> Judgement:
         unsound=tuple(digests.unsound(cells, counts)),
         cells=cells,
     )
+
+
+def _short(matrix: Matrix, store: Store) -> dict[str, dict[int, int]]:
+    """For each budget with a share the cells that fall short of it, with their rows that break the rule."""
+    budgets = [budget for budget in matrix.budgets if budget.share]
+    if not budgets:
+        return {}
+    found: dict[str, dict[int, int]] = {}
+    for cell, *counts in store.query(sql.shares_query(matrix, budgets)):
+        for number, budget in enumerate(budgets):
+            met, broken = int(counts[2 * number]), int(counts[2 * number + 1])
+            if broken > 1 and broken * 100 > (100 - budget.share) * met:  # one row is no share
+                found.setdefault(budget.id, {})[int(cell)] = broken
+    return found

@@ -42,7 +42,9 @@ class Budget:
     """A rule over rows, in SQL: ``must`` holds wherever ``where`` does. The texts may name ``constants``.
 
     ``requirement``: the requirement that it judges. ``offender``: an expression whose largest values are the worst
-    rows.
+    rows. ``distance``: an expression that is 0 for a good row at the border, and the larger the further away it is.
+    ``rows``: ``right``, or ``all`` to judge rows with a wrong code too, which have no measures but the verdict.
+    ``share``: so many per cent of the rows of every cell must keep the rule; 0: each row.
     """
 
     id: str
@@ -52,6 +54,9 @@ class Budget:
     must: str
     constants: tuple[tuple[str, int], ...] = ()
     offender: str = "0"
+    distance: str = ""
+    rows: str = "right"
+    share: int = 0
     least: int = 1  # rows the budget must meet, or it shows nothing
 
 
@@ -255,6 +260,11 @@ class _Reader:
             unknown = sorted(set(table) - set(Budget.__dataclass_fields__))
             if unknown:
                 raise self.error(f"{place}.{unknown[0]}", "no such key", "it")
+            if table.get("rows", "right") not in ("right", "all"):
+                raise self.error(f"{place}.rows", "right or all", repr(table["rows"]))
+            share = table.get("share", 0)
+            if isinstance(share, bool) or not isinstance(share, int) or not 0 <= share <= 100:
+                raise self.error(f"{place}.share", "a number of per cent", repr(share))
             constants = table.get("constants", {})
             for name, value in constants.items():
                 if isinstance(value, bool) or not isinstance(value, int):

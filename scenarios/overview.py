@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from scenarios.matrix import Matrix, Setting
 
 Heat: TypeAlias = "dict[tuple[Setting, int], tuple[int, int, int]]"
+KEYLESS: Final = "none"
+TABLES: Final = ("tables with a primary or unique key", "tables without a key")
 POINTS: Final = 1500  # points of the scatter plot
 SHARES: Final = (1, 10, 50, 100, 250, 500, 750, 1000)
 """Borders of the update share in per mille of the document: the last class is everything above."""
@@ -43,8 +45,8 @@ class Line:
 class Overview:
     """All statistics of a run.
 
-    ``heat``: by row image (all rows: an empty name), (size, class of share) to (rows, on, off). ``points``: (full,
-    diffs, logged as diffs).
+    ``heat``: by row image and kind of table (all rows: an empty name), (size, class of share) to (rows, on, off).
+    ``points``: (full, diffs, logged as diffs).
     """
 
     bytes: int = 0
@@ -154,24 +156,36 @@ def percentiles(histogram: Sequence[tuple[int, int]]) -> tuple[int, ...]:
 
 
 def _heats(matrix: Matrix, store: Store) -> dict[str, Heat]:
-    """A heat map for each row image: a whole before image takes as many bytes as all possible savings."""
-    images = matrix.words("image") if "image" in {*matrix.axes, *matrix.ranges} else None
+    """A heat map for each row image, with a key and without.
+
+    A whole before image takes as many bytes as all possible savings, and a table without a key always has one.
+    """
+    settings = {*matrix.axes, *matrix.ranges}
+    images = matrix.words("image") if "image" in settings else None
+    keys = matrix.words("key") if "key" in settings else None
     image = "0" if images is None else "`image`"
+    key = "0" if keys is None or KEYLESS not in keys else f"CASE WHEN `key` = {keys.index(KEYLESS)} THEN 1 ELSE 0 END"
     cases = " ".join(
         f"WHEN `diff_size` * 1000 < {border} * `full_size` THEN {number}" for number, border in enumerate(SHARES)
     )
     inner = (
-        f"SELECT {image} AS image, `size`, CASE {cases} ELSE {len(SHARES)} END AS share, `event_on`, `event_off`"
-        f" FROM {RAW} WHERE `diffs` > 0"
+        f"SELECT {image} AS image, {key} AS keyless, `size`, CASE {cases} ELSE {len(SHARES)} END AS share,"
+        f" `event_on`, `event_off` FROM {RAW} WHERE `diffs` > 0"
     )
     answer = store.query(
-        f"SELECT image, `size`, share, count(*), sum(`event_on`), sum(`event_off`) FROM ({inner}) AS part"
-        " GROUP BY image, `size`, share"
+        f"SELECT image, keyless, `size`, share, count(*), sum(`event_on`), sum(`event_off`) FROM ({inner}) AS part"
+        " GROUP BY image, keyless, `size`, share"
     )
-    out: dict[str, Heat] = {word: {} for word in images or ("",)}
-    for place, size, share, rows, on, off in sorted(answer):
-        out[images[place] if images else ""][int(size), int(share)] = (int(rows), int(on), int(off))
+    splits = ("",) if keys is None else TABLES
+    out: dict[str, Heat] = {_heat_name(word, split): {} for word in images or ("",) for split in splits}
+    for place, keyless, size, share, rows, on, off in sorted(answer):
+        name = _heat_name(images[place] if images else "", splits[keyless])
+        out[name][int(size), int(share)] = (int(rows), int(on), int(off))
     return out
+
+
+def _heat_name(image: str, split: str) -> str:
+    return ", ".join(part for part in (image and f"row image {image}", split) if part)
 
 
 def _points(matrix: Matrix, store: Store) -> list[tuple[int, int, int]]:

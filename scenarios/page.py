@@ -73,8 +73,8 @@ def _context(content: Mapping[str, Any]) -> dict[str, Any]:
 def _pictures(seen: Overview) -> list[tuple[str, str, str]]:
     """Title, legend and SVG of each picture."""
     found = []
-    for image, heat in seen.heat.items():
-        title = "Saving by size and share of the update" + (f", row image {image}" if image else "")
+    for rows, heat in seen.heat.items():
+        title = "Saving by size and share of the update" + (f": {rows}" if rows else "")
         found.append((title, "", figures.heat_map(heat)))
     if seen.points:
         legend = "green: logged as diffs; amber: logged whole; dashed: 4 + D = F"

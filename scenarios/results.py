@@ -6,6 +6,7 @@ The file has everything that page and summary show, so that both can be rendered
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,8 +15,11 @@ from conformance.verdict import SEVERITY, Verdict
 from conformance.version import __version__
 from scenarios import costs
 from scenarios import overview as overviews
+from scenarios.codes import Code
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scenarios.budgets import Judged, Judgement
     from scenarios.costs import Cost, Memory
     from scenarios.live import Live
@@ -58,6 +62,9 @@ def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str,
     by_requirement: dict[str, list[Judged]] = {}
     for item in judgement.budgets:
         by_requirement.setdefault(item.budget.requirement, []).append(item)
+    breaking = _breaking(matrix, judgement, list(by_requirement))
+    for name in breaking:
+        by_requirement.setdefault(name, [])
     wrong = judgement.unexplained
     return {
         "schema": 1,
@@ -80,7 +87,9 @@ def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str,
         "subjects": [
             {"id": SUBJECT, "role": "model", "version": __version__, "dialect": "mysql-9.7", "capabilities": []}
         ],
-        "requirements": {name: _requirement(name, items) for name, items in sorted(by_requirement.items())},
+        "requirements": {
+            name: _requirement(name, items, breaking[name]) for name, items in sorted(by_requirement.items())
+        },
         "totals": {
             "cases": judgement.rows,
             "verdicts": {Verdict.PASS: judgement.rows - wrong, Verdict.FAIL: wrong},
@@ -139,10 +148,25 @@ def exit_code(facts: Facts, judgement: Judgement) -> int:
     return 0 if judgement.passed else 4
 
 
-def _requirement(name: str, items: list[Judged]) -> dict[str, Any]:
+def _breaking(matrix: Matrix, judgement: Judgement, names: Sequence[str]) -> Counter[str]:
+    """How many rows with a wrong code count against each requirement: the one that the engine names for the code, or
+    each of the matrix.
+    """
+    found: Counter[str] = Counter()
+    for word, count in judgement.verdicts.items():
+        if Code[word].wrong:
+            known = matrix.module.BREAKS.get(Code[word])
+            for name in names if known is None else (known,):
+                found[name] += count
+    return found
+
+
+def _requirement(name: str, items: list[Judged], wrong: int) -> dict[str, Any]:
+    """The verdict of a requirement: its budgets, and the rows with a wrong code that count against it."""
     row = REQUIREMENTS.get(name)
-    verdict = min((item.verdict for item in items), key=SEVERITY.index)
-    cases, failed = sum(item.met for item in items), sum(item.broken for item in items)
+    verdicts = [item.verdict for item in items] + [Verdict.FAIL] * bool(wrong)
+    verdict = min(verdicts, key=SEVERITY.index)
+    cases, failed = sum(item.met for item in items) + wrong, sum(item.broken for item in items) + wrong
     cell = {"verdict": verdict, "cases": cases, "failed": failed, "not_run": 0, "deviations": 0}
     return {
         "verdict": verdict,

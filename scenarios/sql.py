@@ -1,6 +1,7 @@
 """The SQL of a matrix: rows with words for codes, and one question for all budgets.
 
-Rows with a wrong verdict have no measures and fail a run by themselves: budgets judge the other rows.
+Rows with a wrong verdict have no measures and fail a run by themselves: budgets judge the other rows, and all rows
+where the budget says so.
 
 The dialect is the common part of Spark SQL and SQLite, so that the same texts judge a small result without Spark. This
 module quotes names of columns; a budget's text has them bare.
@@ -15,6 +16,8 @@ from scenarios.codes import FIRST_WRONG
 from scenarios.matrix import MatrixError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from scenarios.matrix import Budget, Matrix
 
 RAW: Final = "scenario_rows"
@@ -58,25 +61,49 @@ def rows_view(matrix: Matrix) -> str:
     return f"(SELECT {', '.join(columns)} FROM {RAW}) AS scenario_view"
 
 
+def _met(matrix: Matrix, budget: Budget) -> str:
+    where = f"({expression(matrix, budget.where, budget)})"
+    return where if budget.rows == "all" else f"{_RIGHT} AND {where}"
+
+
+def _broken(matrix: Matrix, budget: Budget) -> str:
+    return f"{_met(matrix, budget)} AND NOT ({expression(matrix, budget.must, budget)})"
+
+
+def _counts(matrix: Matrix, budgets: Iterable[Budget]) -> list[str]:
+    return [
+        f"coalesce(sum(CASE WHEN {condition(matrix, budget)} THEN 1 ELSE 0 END), 0)"
+        for budget in budgets
+        for condition in (_met, _broken)
+    ]
+
+
 def budgets_query(matrix: Matrix) -> str:
     """A query for one row: for each budget the number of rows that it meets, and of those that break it."""
-    columns = ["count(*)"]
-    for budget in matrix.budgets:
-        where, must = (expression(matrix, text, budget) for text in (budget.where, budget.must))
-        columns += [
-            f"coalesce(sum(CASE WHEN {_RIGHT} AND ({where}) THEN 1 ELSE 0 END), 0)",
-            f"coalesce(sum(CASE WHEN {_RIGHT} AND ({where}) AND NOT ({must}) THEN 1 ELSE 0 END), 0)",
-        ]
-    return f"SELECT {', '.join(columns)} FROM {rows_view(matrix)}"
+    return f"SELECT {', '.join(['count(*)', *_counts(matrix, matrix.budgets)])} FROM {rows_view(matrix)}"
 
 
-def offenders_query(matrix: Matrix, budget: Budget, *, broken: bool, limit: int) -> str:
-    """A query for the worst rows of a budget: those that break it, or those that come nearest to breaking it."""
-    where, must, worst = (expression(matrix, text, budget) for text in (budget.where, budget.must, budget.offender))
-    condition = f"{_RIGHT} AND ({where})" + (f" AND NOT ({must})" if broken else "")
+def shares_query(matrix: Matrix, budgets: Sequence[Budget]) -> str:
+    """A query for one row a cell: its number, then the two counts of each budget."""
+    return f"SELECT {', '.join(['`cell`', *_counts(matrix, budgets)])} FROM {rows_view(matrix)} GROUP BY `cell`"
+
+
+def offenders_query(matrix: Matrix, budget: Budget, *, cells: Sequence[int] | None, limit: int) -> str:
+    """A query for the rows that break a budget, the worst first. ``cells``: only these."""
+    worst = expression(matrix, budget.offender, budget)
+    inside = "" if cells is None else f" AND `cell` IN ({', '.join(map(str, cells))})"
+    return _listed(matrix, worst, "DESC", _broken(matrix, budget) + inside, limit)
+
+
+def nearest_query(matrix: Matrix, budget: Budget, limit: int) -> str:
+    """A query for the good rows that come nearest to the border of a budget, the nearest first."""
+    return _listed(matrix, expression(matrix, budget.distance, budget), "ASC", _met(matrix, budget), limit)
+
+
+def _listed(matrix: Matrix, value: str, order: str, condition: str, limit: int) -> str:
     return (
-        f"SELECT `cell`, `scenario`, {worst} AS worst FROM {rows_view(matrix)} WHERE {condition}"
-        f" ORDER BY worst DESC, `cell`, `scenario` LIMIT {limit}"
+        f"SELECT `cell`, `scenario`, {value} AS listed FROM {rows_view(matrix)} WHERE {condition}"
+        f" ORDER BY listed {order}, `cell`, `scenario` LIMIT {limit}"
     )
 
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.reference.jsonb.encode import encode
-from conformance.reference.partial.diffs import Operation, encode_diff
-from conformance.reference.partial.paths import Cell, Member, Path
+from scenarios.expected.columns import diff_size
+from scenarios.expected.layout import value_size
 
 if TYPE_CHECKING:
     from conformance.reference.jsonb.values import JsonValue
     from generators.draw import Draw
 
 SHAPES: Final = ("flat", "nested", "array", "text")
+SMALL: Final[JsonValue] = [1, "two"]  # what JSON columns hold that no statement assigns
 MOST: Final = 32  # the most values of a document
 _GROUP: Final = 4  # values of an object inside another
 _NAMES: Final = tuple(f"k{index}" for index in range(MOST))
@@ -105,16 +105,16 @@ def tight(draw: Draw, shape: str, length: int, pairs: int, margin: int) -> Made:
     pattern = pattern_of(draw)
     while True:
         main = text(pattern, length)
-        if shape == "array":
-            paths = [Path((Cell(index),)) for index in range(pairs)]
-        else:
-            paths = [Path((Member('"' * 6 + str(index)),)) for index in range(pairs)]
-        diffs = sum(len(encode_diff(Operation.REPLACE, path, encode(main))) for path in paths)
-        pad = margin + 4 + diffs - len(encode(_padded(shape, main, pairs, "")))
+        paths = [f"$[{index}]" if shape == "array" else f'$."{_QUOTES}{index}"' for index in range(pairs)]
+        diffs = sum(diff_size(path, main) for path in paths)
+        pad = margin + 4 + diffs - value_size(_padded(shape, main, pairs, ""))
         if pad >= 0:
-            leaves = tuple(Leaf(str(path), length) for path in paths)
+            leaves = tuple(Leaf(path, length) for path in paths)
             return Made(_padded(shape, main, pairs, text(pattern, pad)), leaves, "$.new")
         pairs += 1  # more diffs for the same document: each costs more than the value that it replaces
+
+
+_QUOTES: Final = r"\"" * 6  # in a path; in a key they stand without the backslashes
 
 
 def _padded(shape: str, main: str, pairs: int, pad: str) -> JsonValue:

@@ -23,6 +23,8 @@ from conformance.reference.tables.columns import PartialJson
 from scenarios.codes import Code, Wrong
 from scenarios.engines import changes, update
 from scenarios.engines.documents import SHAPES, Leaf, document
+from scenarios.engines.due import outcome_of
+from scenarios.expected import columns as expected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +49,9 @@ SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
 """``aim``: which value the update takes: any, or the re-typed one, to be set to what the replica has or to another."""
 MEASURES: Final = (
     "verdict", "error", "document", "replica_document", "partial", "diff_size", "same_before", "same_after",
+    "due_partial", "due_diff_size",  # what the source's statement must give (scenarios.expected)
 )  # fmt: skip
+BREAKS: Final[dict[Code, str]] = {}
 
 _TEXTUAL: Final = ("date", "datetime")
 _TAKES_ALL: Final = flipped(MYSQL, "refuse_unchanging_replace")
@@ -67,7 +71,12 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     source, replica, made, special = _pair(draw, relation, str(get("shape", "flat")), int(get("size", 300)))
     _require(relation, source, replica, "before the update")
     row: dict[str, object] = {"id": 1, "j0": source, "n": 1, "t": b"side"}
-    step = Step((*_assignments(draw, settings, made, special), Assignment("n", Increment("n", 1))), (0,))
+    assignments = _assignments(draw, settings, made, special)
+    hole = made.leaves[0].path if relation == "padded" else None
+    due = outcome_of(expected.before(made.value, hole), assignments[0].expression)
+    logged_as_diffs = due.diffs is not None and (not due.diffs or due.same_bytes or due.partial)
+    wanted = (int(logged_as_diffs), due.encoded if logged_as_diffs and not due.same_bytes else 0)
+    step = Step((*assignments, Assignment("n", Increment("n", 1))), (0,))
     prediction = update.predicted(frame.on, row, step)
     after = prediction.rows[0].change.after["j0"]
     _, body, logged = update.round_trip(frame, prediction.events)
@@ -77,7 +86,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     if not isinstance(value, PartialJson):
         if value != after:
             raise Wrong(Code.READ_BACK, "the document reads otherwise")
-        return (int(Code.OK), 0, len(source), len(replica), 0, 0, same, 1)
+        return (int(Code.OK), 0, len(source), len(replica), 0, 0, same, 1, *wanted)
     verdict, number = Code.OK, 0
     try:
         result = apply_field(replica, value.diffs)
@@ -89,7 +98,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     assert result is not None
     _require(relation, after, result, "after the update")
     return (
-        int(verdict), number, len(source), len(replica), 1, len(value.diffs), same, int(after == result),
+        int(verdict), number, len(source), len(replica), 1, len(value.diffs), same, int(after == result), *wanted,
     )  # fmt: skip
 
 

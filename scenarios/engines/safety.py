@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from generators.draw import Draw
     from scenarios.matrix import Setting
 
-REVISION: Final = 2
-EVENTS: Final = ("logged", "made", "damaged")
+REVISION: Final = 3
+EVENTS: Final = ("logged", "made", "damaged", "empty")
 TARGETS: Final = ("itself", "rebuilt", "updated", "other", "scalar", "json-null", "sql-null")
 SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
     "event": EVENTS,
@@ -38,10 +38,20 @@ SETTINGS: Final[dict[str, range | tuple[str, ...]]] = {
     "size": range(4, (1 << 20) + 1),
     "shape": SHAPES,
 }
-"""``event``: diffs that a source logged, made-up ones, or an event with one field changed (which has its own document);
-``target``: the document that they meet."""
-MEASURES: Final = ("verdict", "error", "document", "diff_size", "grade", "null_before", "result")
+"""``event``: diffs that a source logged, made-up ones, an empty list, or an event with one field changed (which has its
+own document); ``target``: the document that they meet."""
+MEASURES: Final = (
+    "verdict", "error", "document", "diff_size", "grade", "null_before", "result",
+    "agrees",  # whether the text stored is that of the source's document after its update
+    "due_diffs", "due_error",  # diffs of the event as it was made; the number that its damage must be refused with
+)  # fmt: skip
+BREAKS: Final[dict[Code, str]] = {}
 
+# requirements FR5, by the damaged field (generators.damaged_events); other damage may leave a sound event.
+_REFUSED: Final = {
+    "generated-operation": 3649, "generated-cut": 3649, "generated-lengths": 3649, "generated-type": 3649,
+    "generated-after": 3649, "generated-options": 1610, "generated-row": 1610,
+}  # fmt: skip
 _GRADES: Final = (Verdict.CRASH, Verdict.TIMEOUT, Verdict.FAIL, Verdict.DIFFERS, Verdict.PASS)
 _TAKES_ALL: Final = flipped(MYSQL, "refuse_unchanging_replace")
 
@@ -54,14 +64,19 @@ def cost(settings: Mapping[str, Setting]) -> float:
 def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     """Run one scenario; return the values of ``MEASURES``."""
     kind, target = str(settings.get("event", "logged")), str(settings.get("target", "updated"))
-    diffs = None
+    diffs = after = None
+    number = 0
     if kind == "damaged":
         injection = damaged_events.damaged(draw)
     else:
         shape, size = str(settings.get("shape", "flat")), int(settings.get("size", 300))
         source = encode(document(draw, shape, size).value)
         stored = _target(draw, target, source, size)
-        chosen = diverged.logged(draw.fork("logged"), source)[0] if kind == "logged" else diverged.made(draw, stored)
+        if kind == "logged":
+            chosen, after = diverged.logged(draw.fork("logged"), source)
+        else:
+            chosen = diverged.made(draw, stored) if kind == "made" else ()
+        number = len(chosen)
         diffs = encode_diffs(chosen)
         injection = Injection(name=kind, stored=stored, image=partial_image(diffs))
     outcome = _outcome(injection)
@@ -78,9 +93,10 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     if diffs is not None and injection.stored is not None:
         _same_when_rebuilt(injection.stored, diffs)
     result = 0 if outcome.after is None else outcome.after.size or 0
+    agrees = after is not None and outcome.after is not None and outcome.after.text == state_of(after).text
     return (
         int(verdict), outcome.error, len(injection.stored or b""), len(diffs or b""), _GRADES.index(judged.verdict),
-        int(injection.stored is None), result,
+        int(injection.stored is None), result, int(agrees), number, _REFUSED.get(injection.name, 0),
     )  # fmt: skip
 
 

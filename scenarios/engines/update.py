@@ -13,36 +13,39 @@ from conformance.cases.predict import Model
 from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import decode_event, encode_event
-from conformance.reference.binlog.header import Checksum
-from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import LazyRows
-from conformance.reference.binlog.writer import FileWriter, begin
-from conformance.reference.cursor import bitmap_size, included, packed_size
+from conformance.reference.cursor import included
 from conformance.reference.errors import CodecError, MysqlError
-from conformance.reference.jsonb.decode import container_header, scalar_end
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.values import LARGE_ARRAY
 from conformance.reference.partial.apply import apply_diffs, apply_field
 from conformance.reference.partial.diffs import Diff, Operation, split_diffs
-from conformance.reference.partial.expression import Assignment, Call, Column, Function, Increment, Literal
+from conformance.reference.partial.expression import (
+    Assignment,
+    Call,
+    Column,
+    Function,
+    Increment,
+    Literal,
+)
 from conformance.reference.partial.paths import parse_path
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column as TableColumn
 from conformance.reference.tables.definitions import Table, table_map
 from conformance.reference.tables.table_map import TableMap
 from scenarios.codes import Code, Wrong
-from scenarios.engines import changes
-from scenarios.engines.documents import SHAPES, document, pattern_of, tight
+from scenarios.engines import changes, transactions
+from scenarios.engines.documents import SHAPES, SMALL, document, pattern_of, tight
+from scenarios.engines.due import due_of
+from scenarios.expected.events import DUE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from conformance.cases.predict import RowPrediction, StepPrediction
-    from conformance.reference.binlog.event import Body
     from conformance.reference.binlog.images import Row
     from conformance.reference.binlog.rows import RowsBody
+    from conformance.reference.jsonb.values import JsonValue
     from generators.draw import Draw
     from scenarios.matrix import Setting
 
@@ -65,22 +68,27 @@ MEASURES: Final = (
     "verdict", "error",
     "document",  # bytes of the assigned document before the update
     "full_size",  # bytes of the documents whose update gave diffs that are not empty: Def2 without its constant
-    "diff_size", "diff_raw", "diffs",  # those diffs: as they are encoded; path and value alone (Def1); how many
+    "diff_size", "diffs",  # those diffs: as they are encoded; how many
     "partial_columns", "empty_columns", "full_columns", "null_columns",  # JSON columns in the after image, how logged
     "partial_full", "partial_diff",  # of the columns logged as diffs, empty ones too: what whole and diffs take
     "least_saving", "most_forgone",  # least F - D among columns logged as diffs, largest among those logged whole
-    "event_on", "event_off", "old_format",  # row event with the option, without, and by the format before it
-    "table_map", "payload_on", "payload_off",  # payloads: 0 without compression
+    "event_on", "event_off", "table_map",  # row event with the option and without
+    # In the transaction as written: bytes of payloads, row events outside of them, bytes of all row events.
+    "payload_on", "outside_on", "rows_on", "payload_off", "outside_off", "rows_off",
     "before_count", "after_count", "partial_bits", "in_place",
+    *DUE,  # what the statement must give (scenarios.expected): the same things, computed from the scenario
 )  # fmt: skip
+BREAKS: Final = {Code.APPLIED: "FR4", Code.NOT_APPLIED: "FR4", Code.OFF: "FR13"}
 NONE: Final = 1 << 40  # in least_saving and, negative, in most_forgone: there was no such column
 
 _TABLE_ID: Final = 90
 
 
 class Scenario(NamedTuple):
-    """A scenario that a server could execute as well. ``plain``: the column's document before ``padding`` made the
-    hole.
+    """A scenario that a server could execute as well.
+
+    ``plain``: the column's document before ``padding`` made the hole, at the path ``hole``. ``values``: the JSON
+    columns before that as values.
     """
 
     frame: Frame
@@ -90,6 +98,8 @@ class Scenario(NamedTuple):
     compression: bool
     plain: bytes
     padding: tuple[Assignment, ...]
+    hole: str | None
+    values: tuple[JsonValue, ...]
 
     def case(self, case_id: str) -> UpdateCase:
         """The scenario as a Case for a real server."""
@@ -115,6 +125,7 @@ class Frame:
 
     def __init__(self, columns: int, key: str, image: str, metadata: str) -> None:
         self.table = _table(columns, key)
+        self.image = image
         self.metadata = metadata
         self.on, self.off = (self._model(RowImage(image), partial_json=value) for value in (True, False))
         encoded = encode_event(table_map(self.table, metadata, table_id=_TABLE_ID))
@@ -182,27 +193,31 @@ def scenario(draw: Draw, settings: Mapping[str, Setting]) -> Scenario:
     else:
         made = document(draw, shape, size)
     row: dict[str, object] = {"id": 1 + draw.below(1 << 20), "n": draw.below(1000), "t": b"side"}
-    for name in frame.json[1:]:
-        row[name] = _SMALL
+    values: list[JsonValue] = [made.value, *([SMALL] * (columns - 1))]
     if columns > 1:
-        row[frame.json[-1]] = encode({"a": pattern_of(draw), "b": 1})
+        values[-1] = {"a": pattern_of(draw), "b": 1}
+        for name in frame.json[1:-1]:
+            row[name] = _SMALL_BYTES
+        row[frame.json[-1]] = encode(values[-1])
     column = frame.json[0]
     row[column] = plain = encode(made.value)
     padding: tuple[Assignment, ...] = ()
+    hole = None
     if get("padding") == "hole":
-        path = made.leaves[0].path
-        row[column] = with_hole(plain, path)
-        padding = (Assignment(column, Call(Function.JSON_REPLACE, Column(column), ((path, Literal("")),))),)
+        hole = made.leaves[0].path
+        row[column] = with_hole(plain, hole)
+        padding = (Assignment(column, Call(Function.JSON_REPLACE, Column(column), ((hole, Literal("")),))),)
     assigned = changes.assignments(draw, column, made, kind, pairs)
     if columns > 1 and kind != "beside" and draw.below(2):
         call = Call(Function.JSON_SET, Column(frame.json[-1]), (("$.a", Literal(pattern_of(draw))),))
         assigned.append(Assignment(frame.json[-1], call))
     if kind != "beside" and "margin" not in settings and draw.below(4) == 3:
         assigned.append(Assignment("n", Increment("n", 1)))
-    return Scenario(frame, row, tuple(assigned), column, get("compression") == "on", plain, padding)
+    compression = get("compression") == "on"
+    return Scenario(frame, row, tuple(assigned), column, compression, plain, padding, hole, tuple(values))
 
 
-_SMALL: Final = encode([1, "two"])
+_SMALL_BYTES: Final = encode(SMALL)
 
 
 def with_hole(stored: bytes, path: str) -> bytes:
@@ -216,6 +231,7 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     """Run one scenario; return the values of ``MEASURES``."""
     made = scenario(draw, settings)
     frame, column = made.frame, made.column
+    wanted = due_of(frame.table, frame.image, made.values, made.hole, made.assignments)
     step = Step(made.assignments, (0,))
     on = predicted(frame.on, made.row, step)
     off = frame.off.logged_as(on)
@@ -224,24 +240,28 @@ def measure(draw: Draw, settings: Mapping[str, Setting]) -> tuple[int, ...]:
     if not on.events or not off.events:
         if bool(on.events) != bool(off.events):
             raise Wrong(Code.READ_BACK, "an event with the option, or without it, but not both")
-        return (int(Code.QUIET), 0, len(before), *(0,) * (len(MEASURES) - 3))
+        return (int(Code.QUIET), 0, len(before), *(0,) * (len(MEASURES) - 3 - len(wanted)), *wanted)
     visited = on.rows[0]
     on_bytes, on_body, on_row = round_trip(frame, on.events)
     off_bytes, off_body, off_row = round_trip(frame, off.events)
     _read_back(frame, visited, on_body, on_row)
-    wanted = tuple([off.rows[0].change.after[name] for name in frame.names_in(off_body.after_columns)])
-    if off_row.value_options is not None or off_row.after != wanted:
+    values = tuple([off.rows[0].change.after[name] for name in frame.names_in(off_body.after_columns)])
+    if off_row.value_options is not None or off_row.after != values:
         raise Wrong(Code.OFF, "the row with the option off reads otherwise")
-    payload_on = payload_off = 0
-    if made.compression:
-        payload_on, payload_off = (_payload(frame, events) for events in (on.events, off.events))
+    written: tuple[int, ...] = transactions.NOTHING * 2
+    if "compression" in settings:
+        written = tuple([
+            number
+            for events in (on.events, off.events)
+            for number in transactions.measured(frame.table_map, events, compressed=made.compression)
+        ])  # fmt: skip
     return (
         int(Code.OK), 0, len(before),
         *_sizes(frame, visited, on_body, on_row),
-        len(on_bytes), len(off_bytes), _old_format(off_body, off_row),
-        frame.table_map_size, payload_on, payload_off,
+        len(on_bytes), len(off_bytes), frame.table_map_size, *written,
         len(on_row.before or ()), len(on_row.after or ()), on_row.partial_columns or 0,
         int(column in visited.change.columns and visited.change.columns[column].in_place),
+        *wanted,
     )  # fmt: skip
 
 
@@ -296,7 +316,7 @@ def _read_back(frame: Frame, visited: RowPrediction, body: LazyRows, row: Row) -
 
 
 def _sizes(frame: Frame, visited: RowPrediction, body: LazyRows, row: Row) -> tuple[int, ...]:
-    full_size = diff_size = diff_raw = diffs = 0
+    full_size = diff_size = diffs = 0
     kinds = [0, 0, 0, 0]
     partial_full = partial_diff = 0
     least, most = NONE, -NONE
@@ -322,44 +342,7 @@ def _sizes(frame: Frame, visited: RowPrediction, body: LazyRows, row: Row) -> tu
             if collected:
                 most = max(most, len(stored) - len(collected))
         if collected:
-            parts = split_diffs(collected)
             full_size += len(stored)
             diff_size += len(collected)
-            diffs += len(parts)
-            diff_raw += sum([len(part.path) + _value_size(part.data) for part in parts])
-    return full_size, diff_size, diff_raw, diffs, *kinds, partial_full, partial_diff, least, most
-
-
-def _value_size(data: bytes | None) -> int:
-    """Bytes of the document that a diff inserts; bytes after it do not count."""
-    if data is None:
-        return 0
-    kind = data[0]
-    return (
-        container_header(data, kind, 1, len(data))[1] if kind <= LARGE_ARRAY else scalar_end(data, kind, 1, len(data))
-    )
-
-
-def _old_format(body: LazyRows, row: Row) -> int:
-    """Bytes of the event of a server without the feature: header, post header, bitmaps, images, checksum."""
-    size = 19 + 10 + packed_size(body.column_count) + 2 * (bitmap_size(body.column_count)) + 4
-    for image in (row.before, row.after):
-        assert image is not None
-        size += bitmap_size(len(image))
-        for value in image:
-            if isinstance(value, bytes):
-                size += len(value) + (2 if value == b"side" else 4)
-            elif value is not None:
-                size += 4
-    return size
-
-
-def _payload(frame: Frame, events: tuple[RowsBody, ...]) -> int:
-    """The size of the compressed transaction, which must decompress to the same bytes."""
-    bodies: list[Body] = [begin("lab", update=True), frame.table_map, *events, Xid(xid=1)]
-    inner = b"".join(encode_event(body, algorithm=Checksum.NONE) for body in bodies)
-    event = encode_event(FileWriter(server_id=1).compressed(bodies))
-    body = decode_event(event).body
-    if not isinstance(body, TransactionPayload) or body.uncompressed() != inner:
-        raise Wrong(Code.PAYLOAD, "the payload holds other bytes")
-    return len(event)
+            diffs += len(split_diffs(collected))
+    return full_size, diff_size, diffs, *kinds, partial_full, partial_diff, least, most

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.cli.main import run
+from scenarios.expected.events import Due
 from scenarios.matrix import matrix_names
 
 
@@ -34,13 +35,13 @@ def test_a_scenario_that_fails_is_said_with_the_reason(
 
 
 def test_a_broken_budget_fails_a_replay(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scenarios.engines.update._old_format", lambda *_: 1)
+    monkeypatch.setattr("scenarios.engines.update.due_of", lambda *_: Due(on=1, off=1))
     assert run(["replay", "matrix:size-budget/0/0"]) == 1
     assert "budget off-unchanged (FR13) is broken" in capsys.readouterr().out
 
 
 def test_a_failure_of_the_lab_is_an_error(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scenarios.engines.update._old_format", lambda *_: 1 // 0)
+    monkeypatch.setattr("scenarios.engines.update.due_of", lambda *_: 1 // 0)
     assert run(["replay", "matrix:size-budget/0/0"]) == 3
     assert "BROKEN: ZeroDivisionError" in capsys.readouterr().out
 

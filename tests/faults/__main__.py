@@ -2,17 +2,18 @@
 
 ``python -m tests.faults`` (from the repository's root) counts every fault that is planted anywhere in the project, in
 one table (:mod:`tests.faults.census`); ``--page`` writes docs/planted-faults.md of it. The faults that tests plant are
-run by ``python -m tests.planted``. Three kinds have a bench here:
+run by ``python -m tests.planted``. Four kinds have a bench here:
 
 ``--reference`` plants every fault of ``catalogue.toml`` in the reference, gives it to each of the three tools of
 :mod:`tests.faults.tools`, and prints a line for each fault and the kill rates. ``--first`` stops at the first tool
 that kills; ``--tool`` selects tools; ``--runs`` is the number of atheris's executions for each target (0: stored
 inputs only, for which no fuzzer is needed). ``--oracles`` plants the faults of ``oracles.toml``, which the fuzz targets
 must find alone, each in 60 seconds of CPU. ``--servers`` runs the kit's checks on faulty servers
-(:mod:`tests.faults.servers.run`). ``--only`` selects faults. With ``--results FILE`` a run that was broken off goes on:
+(:mod:`tests.faults.servers.run`), ``--spark`` the matrices on faulty models (:mod:`tests.faults.spark.run`).
+``--only`` selects faults. With ``--results FILE`` a run that was broken off goes on:
 what stands in FILE for the same faulty text is not run again; of servers, FILE keeps the last outcome of each. Exit
 status 1 if fewer than 97 % of the faults of the reference die, if a tool finds something in the sound reference, or if
-a faulty server lives.
+a faulty server or a fault of a budget lives.
 """
 
 from __future__ import annotations
@@ -242,6 +243,7 @@ def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
     kinds.add_argument("--reference", action="store_true", help="the faults of the reference, under its tools")
     kinds.add_argument("--oracles", action="store_true", help="the faults that fuzz targets must find alone")
     kinds.add_argument("--servers", action="store_true", help="faulty servers, under the kit's own checks")
+    kinds.add_argument("--spark", action="store_true", help="every budget of the matrices, with its faults")
     kinds.add_argument("--page", action="store_true", help="count all, and write docs/planted-faults.md")
     parser.add_argument("--first", action="store_true", help="the first tool that kills is enough")
     parser.add_argument("--runs", type=int, default=100_000, help="executions of atheris for each target; 0: none")
@@ -274,6 +276,10 @@ def main(arguments: Sequence[str]) -> int:
     if not arguments or options.page:
         count(page=options.page)
         return 0
+    if options.spark:
+        from tests.faults.spark import run as on_spark
+
+        return on_spark.main(options.only, options.results)
     if options.servers:
         from tests.faults.servers import run
 

@@ -42,7 +42,7 @@ id = "off-unchanged"
 requirement = "FR13"
 title = "Off is off"
 where = "event_off > 0"
-must = "event_off = old_format"
+must = "event_off = due_off"
 """
 
 

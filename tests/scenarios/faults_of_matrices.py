@@ -11,8 +11,9 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class MatrixFault:
-    """``matrix``: the one that must notice; ``by``: the budget that fails, or ``wrong rows`` for the worker's own
-    comparison, ``digest`` for a result that depends on how the work was cut."""
+    """``matrix``: the one that must notice; ``by``: the budget that fails, or ``digest`` for a result that depends on
+    how the work was cut. The id is that of the catalogue of :mod:`tests.faults.spark`, which says how it is planted.
+    """
 
     id: str
     requirement: str
@@ -22,30 +23,40 @@ class MatrixFault:
 
 
 WORKER_FAULTS: Final = (
-    MatrixFault("diffs/longer-than-they-are", "FR11", "A diff is path and value plus a bounded number of bytes.",
+    MatrixFault("diffs/95-of-100-lost", "FR11", "Where diffs are smaller the log shrinks by the difference.",
+                "size-budget", "rows-with-diffs"),
+    MatrixFault("diffs/95-of-100-lost", "FR11", "The same, whatever the images hold.", "images", "diffs"),
+    MatrixFault("diffs/95-of-100-lost", "FR11", "The same in compressed transactions.", "compression", "diffs"),
+    MatrixFault("diffs/3-bytes-longer", "FR11", "A diff is path and value plus a bounded number of bytes.",
                 "size-budget", "def1-constant"),
-    MatrixFault("partial/length-bytes-not-counted", "FR12", "E counts the four length bytes: D < F is not enough.",
+    MatrixFault("diffs/paths-quoted", "FR11", "Def1 counts the path as the statement has it.",
+                "size-budget", "def1-constant"),
+    MatrixFault("decision/length-not-counted", "FR12", "E counts the four length bytes: D < F is not enough.",
                 "break-even", "border"),
-    MatrixFault("partial/one-byte-too-late", "FR11", "E < F is partial: one byte of saving is enough.",
+    MatrixFault("decision/one-byte-late", "FR11", "E < F is partial: one byte of saving is enough.",
                 "break-even", "border"),
-    MatrixFault("partial/never", "FR11", "Where diffs are smaller the log shrinks by the difference.",
+    MatrixFault("decision/never", "FR11", "Where diffs are smaller the log shrinks by the difference.",
                 "size-budget", "border"),
-    MatrixFault("full/value-options-of-three-bytes", "FR12", "A row without diffs grows by one byte, its options.",
+    MatrixFault("options/of-3-bytes", "FR12", "A row without diffs grows by one byte, its options.",
                 "size-budget", "full-plus-one"),
-    MatrixFault("partial/bits-of-one-byte", "FR11", "Partial bits are one for each JSON column of the table.",
-                "images", "wrong rows"),
-    MatrixFault("off/one-byte-more", "FR13", "With the option off the log is what it was before the feature.",
+    MatrixFault("bits/of-one-byte", "FR11", "There is a partial bit for each JSON column of the table.",
+                "images", "bits"),
+    MatrixFault("off/a-byte-longer", "FR13", "With the option off the log is what it was before the feature.",
                 "size-budget", "off-unchanged"),
-    MatrixFault("image/whole-before-image", "FR11", "A MINIMAL before image has the key's columns alone.",
+    MatrixFault("before/minimal-is-whole", "FR11", "A MINIMAL before image has the key's columns alone.",
                 "images", "minimal-before"),
-    MatrixFault("apply/last-diff-forgotten", "FR4", "Every diff is applied.", "equivalence", "wrong rows"),
+    MatrixFault("apply/last-diff-forgotten", "FR4", "Every diff is applied.", "equivalence", "equal-afterwards"),
     MatrixFault("apply/string-for-date", "FR4", "What a diff writes has the type that the source wrote.",
-                "equivalence", "wrong rows"),
+                "equivalence", "equal-afterwards"),
     MatrixFault("apply/invalid-document", "FR5", "What an applier makes of any document is a document.",
-                "safety", "wrong rows"),
-    MatrixFault("apply/other-error", "FR5", "Damage is answered with one of the five numbers.", "safety", "wrong rows"),
+                "safety", "refused-or-readable"),
+    MatrixFault("apply/other-error", "FR5", "Damage is answered with one of the five numbers.",
+                "safety", "refused-or-readable"),
+    MatrixFault("damage/any-operation", "FR5", "A damaged event is refused.", "safety", "damage-is-met"),
+    MatrixFault("payload/never", "FR11", "Where compression is on the events are in a payload.",
+                "compression", "payload-only-when-on"),
     MatrixFault("payload/a-byte-lost", "FR11", "A compressed transaction holds the same events.",
-                "compression", "wrong rows"),
+                "compression", "events-are-the-same"),
     MatrixFault("stream/by-block", "FR11", "A scenario depends on matrix, cell and index alone.",
                 "size-budget", "digest"),
 )  # fmt: skip
@@ -63,7 +74,7 @@ AGGREGATION_FAULTS: Final = (
 FIGURE_FAULTS: Final = (
     "a-setting-has-the-sums-of-another", "words-are-shifted-by-one", "rows-without-an-event-are-left-out-of-the-sizes",
     "one-row-image-for-all", "per-mille-are-rounded-up", "the-overhead-of-partial-events-alone",
-    "the-last-class-is-left-out",
+    "the-last-class-is-left-out", "tables-without-a-key-are-with-the-others", "the-unique-key-is-none",
 )  # fmt: skip
 """What may go wrong between the rows and the figures of a report: sums by setting, heat map, histograms."""
 

@@ -60,18 +60,24 @@ def by_hand(matrix: Matrix, rows: Sequence[Row]) -> Overview:
             )
             for (_, value), mine in sorted(found.items(), key=lambda item: item[0][0])
         )
-    heat: dict[str, Any] = {image: defaultdict(lambda: (0, 0, 0)) for image in ("FULL", "MINIMAL", "NOBLOB")}
+    heat: dict[str, Any] = {
+        f"row image {image}, tables {key}": defaultdict(lambda: (0, 0, 0))
+        for image in ("FULL", "MINIMAL", "NOBLOB")
+        for key in ("with a primary or unique key", "without a key")
+    }
     for row in named:
         if row["diffs"]:
             share = bisect_right(SHARES, row["diff_size"] * 1000 / row["full_size"])
-            before = heat[row["image"]][row["size"], share]
-            heat[row["image"]][row["size"], share] = (
+            key = "without a key" if row["key"] == "none" else "with a primary or unique key"
+            name = f"row image {row['image']}, tables {key}"
+            before = heat[name][row["size"], share]
+            heat[name][row["size"], share] = (
                 before[0] + 1, before[1] + row["event_on"], before[2] + row["event_off"],
             )  # fmt: skip
     return Overview(
         bytes=sum(row["event_on"] + row["event_off"] for row in rows),
         lines=lines,
-        heat={image: dict(entry) for image, entry in heat.items()},
+        heat={name: dict(entry) for name, entry in heat.items()},
         overhead=Counter(
             row["event_on"] - row["event_off"] + row["partial_full"] - row["partial_diff"]
             for row in rows
@@ -133,6 +139,10 @@ def test_a_fault_of_the_figures_is_caught(
             asked("WHERE `document` > 0", "WHERE `event_on` > 0")
         case "one-row-image-for-all":
             asked("SELECT `image` AS image", "SELECT 0 AS image")
+        case "tables-without-a-key-are-with-the-others":
+            asked("WHEN `key` = 2 THEN 1", "WHEN `key` = 3 THEN 1")
+        case "the-unique-key-is-none":
+            asked("WHEN `key` = 2 THEN 1", "WHEN `key` > 0 THEN 1")
         case "per-mille-are-rounded-up":
             asked("`event_on` * 1000 / `event_off`", "(`event_on` * 1000 + `event_off` - 1) / `event_off`")
         case "the-overhead-of-partial-events-alone":

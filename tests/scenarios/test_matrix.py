@@ -110,6 +110,8 @@ def test_the_digest_is_that_of_what_makes_scenarios() -> None:
         ),
         ('must = "diff_size <= most"', "", r"budgets\[0\].must: expected a text, got None"),
         ("{ most = 7 }", '{ most = "x" }', r"budgets\[0\].constants.most: expected an integer, got 'x'"),
+        ('id = "b"', 'id = "b"\nrows = "some"', r"budgets\[0\].rows: expected right or all, got 'some'"),
+        ('id = "b"', 'id = "b"\nshare = 101', r"budgets\[0\].share: expected a number of per cent, got 101"),
         ('id = "b"', 'id = "b"\nlimit = 3', r"budgets\[0\].limit: expected no such key, got it"),
         ('title = "Small"', 'title = "Small"\nmore = 1', "more: expected no such key, got it"),
         ("[axes]", "[axes", "small.toml: not TOML"),

@@ -4,35 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.cases import predict
-from conformance.cases.row_images import before_columns
-from conformance.reference.binlog import images, rows
-from conformance.reference.binlog.payload import TransactionPayload
-from conformance.reference.errors import MysqlError
-from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.text import format_text
-from conformance.reference.jsonb.values import Opaque
-from conformance.reference.partial import apply, evaluation
-from conformance.reference.partial.decision import Decision, decide
-from conformance.reference.partial.diffs import encode_diff
 from generators.draw import Stream
-from scenarios import digest, worker
+from scenarios import digest, results, worker
 from scenarios.budgets import Judgement, judge
 from scenarios.codes import Code
-from scenarios.engines.update import frame_of
 from scenarios.inline import SqliteStore, all_rows
 from scenarios.matrix import Matrix, load_matrix, matrix_names
+from scenarios.overview import Overview
+from tests.faults.spark.catalogue import BROKEN_BY, FAULTS
+from tests.faults.spark.planting import planted
 from tests.scenarios.faults_of_matrices import AGGREGATION_FAULTS, BUDGET_FAULTS, WORKER_FAULTS, MatrixFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from conformance.reference.partial.diffs import Diff
+    from collections.abc import Sequence
 
 PER_CELL = 3
 
@@ -48,99 +37,7 @@ def judged(matrix: Matrix, rows_: Sequence[Sequence[int]], counts: list[int]) ->
 # -------------------------------------------------------------------------------------------------------------- worker
 
 
-def _plant(fault: MatrixFault, patch: pytest.MonkeyPatch) -> None:
-    match fault.id:
-        case "diffs/longer-than-they-are":
-            assert encode_diff is evaluation.__dict__["encode_diff"]
-            patch.setattr(
-                evaluation,
-                "encode_diff",
-                lambda op, path, data: encode_diff(op, path, None if data is None else data + bytes(30)),
-            )
-        case "partial/length-bytes-not-counted":
-            _decide(patch, lambda diffs, whole: diffs < whole)
-        case "partial/one-byte-too-late":
-            _decide(patch, lambda diffs, whole: 5 + diffs < whole)
-        case "partial/never":
-            _decide(patch, lambda diffs, whole: False)
-        case "full/value-options-of-three-bytes":
-            patch.setattr(images, "encode_packed", lambda number: b"\xfc" + number.to_bytes(2, "little"))
-        case "partial/bits-of-one-byte":
-            shared = images.RowWriter.shared_image
-
-            def short(self: images.RowWriter, row: images.Row) -> tuple[bytes, frozenset[int]]:
-                data, chosen = shared(self, row)
-                return data[:2], chosen
-
-            patch.setattr(images.RowWriter, "shared_image", short)
-        case "off/one-byte-more":
-            make = rows.RowsBody
-
-            def longer(**fields: Any) -> rows.RowsBody:
-                extra = (rows.UnknownInfo(7, b""),) if fields["type"] == EventType.UPDATE_ROWS else ()
-                return make(**{**fields, "extra": extra})
-
-            patch.setattr(predict, "RowsBody", longer)
-        case "image/whole-before-image":
-            assert before_columns is predict.__dict__["before_columns"]
-            patch.setattr(predict, "before_columns", lambda *_: None)
-        case "apply/last-diff-forgotten":
-            whole = apply.apply_diffs
-
-            def forgetful(stored: bytes | None, diffs: tuple[Diff, ...], *dialect: Any) -> bytes | None:
-                return whole(stored, diffs[:-1] if len(diffs) > 1 else diffs, *dialect)
-
-            patch.setattr(apply, "apply_diffs", forgetful)
-        case "apply/string-for-date":
-            all_diffs = apply.apply_diffs
-
-            def textual(stored: bytes | None, diffs: tuple[Diff, ...], *dialect: Any) -> bytes | None:
-                plain = tuple(
-                    diff._replace(value=format_text(diff.value)[1:-1]) if isinstance(diff.value, Opaque) else diff
-                    for diff in diffs
-                )
-                return all_diffs(stored, plain, *dialect)
-
-            patch.setattr(apply, "apply_diffs", textual)
-        case "apply/invalid-document":
-            patch.setattr("conformance.cases.by_hand.injection.apply_field", lambda *_: b"\x0d\x00")
-        case "apply/other-error":
-
-            def refuse(*_: object) -> bytes:
-                raise MysqlError(1105, "ER_UNKNOWN_ERROR", "another error")
-
-            patch.setattr("conformance.cases.by_hand.injection.apply_field", refuse)
-        case "payload/a-byte-lost":
-            compress = TransactionPayload.compress
-            patch.setattr(TransactionPayload, "compress", staticmethod(lambda events, *level: compress(events[:-1])))
-        case "stream/by-block":
-            number = count()
-            patch.setattr(worker, "Stream", lambda *_: Stream("whatever comes", next(number)))
-        case _:
-            raise AssertionError(fault.id)
-
-
-def _decide(patch: pytest.MonkeyPatch, smaller: Callable[[int, int], bool]) -> None:
-    def decided(before: object, after: object, change: Any, *, partial_json: bool) -> Decision:
-        true = decide(before, after, change, partial_json=partial_json)
-        if true.reason not in ("smaller", "not-smaller"):
-            return true
-        assert isinstance(after, bytes)
-        partial = smaller(len(change.encoded), len(after))
-        return Decision(partial, change.encoded if partial else after, "planted")
-
-    patch.setattr(predict, "decide", decided)
-
-
-@pytest.fixture(autouse=True)
-def _fresh_frames() -> Iterator[None]:
-    """What a worker's process keeps of its tables is neither without the fault nor left behind with it."""
-    frame_of.cache_clear()
-    yield
-    frame_of.cache_clear()
-
-
-@pytest.mark.parametrize("fault", WORKER_FAULTS, ids=lambda fault: fault.id)
+@pytest.mark.parametrize("fault", WORKER_FAULTS, ids=lambda fault: f"{fault.id}-{fault.matrix}")
 def test_a_fault_of_the_worker_is_caught(fault: MatrixFault, monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = load_matrix(fault.matrix)
     counts = counts_of(matrix)
@@ -148,21 +45,57 @@ def test_a_fault_of_the_worker_is_caught(fault: MatrixFault, monkeypatch: pytest
         counts = counts[:4] + [0] * (matrix.cells - 4)
         good = digest.tally(row for cell in (0, 1, 2, 3) for row in worker.run_block(matrix, cell, 0, PER_CELL))
         assert good == digest.tally(_backwards(matrix, counts))
-        _plant(fault, monkeypatch)
+        number = count()
+        monkeypatch.setattr(worker, "Stream", lambda *_: Stream("whatever comes", next(number)))
         once = digest.tally(row for cell in (0, 1, 2, 3) for row in worker.run_block(matrix, cell, 0, PER_CELL))
         assert once != digest.tally(_backwards(matrix, counts))
         return
-    _plant(fault, monkeypatch)
-    judgement = judged(matrix, list(all_rows(matrix, counts)), counts)
+    with planted(fault.id):
+        rows_ = list(all_rows(matrix, counts))
+    judgement = judged(matrix, rows_, counts)
     assert not judgement.passed
-    broken = {item.budget.id for item in judgement.budgets if item.verdict == "fail"}
-    if fault.by == "wrong rows":
-        assert judgement.unexplained
-        assert judgement.wrong[0].replay.startswith(f"matrix:{matrix.name}/")
-    else:
-        assert fault.by in broken
-        offenders = next(item for item in judgement.budgets if item.budget.id == fault.by).offenders
-        assert offenders
+    (item,) = (item for item in judgement.budgets if item.budget.id == fault.by)
+    assert item.verdict == "fail"
+    assert item.offenders
+    content = results.results(_facts(matrix, sum(counts)), judgement, Overview())
+    assert content["requirements"][item.budget.requirement]["verdict"] == "fail"
+    assert content["run"]["exit_code"] == 1
+
+
+def _facts(matrix: Matrix, scenarios: int) -> results.Facts:
+    return results.Facts(matrix=matrix, started="2026-01-01", seconds=2.0, scenarios=scenarios, resumed=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "breaks"),
+    [
+        ("safety", Code.UNREADABLE, ["FR5"]), ("equivalence", Code.RELATION, ["FR4"]),
+        ("size-budget", Code.APPLIED, ["FR4"]), ("size-budget", Code.OFF, ["FR13"]),
+        ("size-budget", Code.READ_BACK, ["FR11", "FR12", "FR13"]),
+    ],
+)  # fmt: skip
+@pytest.mark.planted("FR4", "FR5", "FR11", "FR12", "FR13")
+def test_a_wrong_row_fails_the_requirement_that_it_breaks(
+    name: str, code: Code, breaks: list[str], good_rows: dict[str, list[tuple[int, ...]]]
+) -> None:
+    matrix = load_matrix(name)
+    rows_ = [list(row) for row in good_rows[name]]
+    rows_[5][matrix.columns.index("verdict")] = code
+    budgets = tuple(budget for budget in matrix.budgets if budget.rows == "right")
+    found = judged(replace(matrix, budgets=budgets), rows_, [])
+    content = results.results(_facts(matrix, len(rows_)), found, Overview())
+    verdicts = {name: entry["verdict"] for name, entry in content["requirements"].items()}
+    assert [name for name, verdict in verdicts.items() if verdict == "fail"] == breaks
+
+
+def test_every_budget_has_three_faults_that_must_break_it() -> None:
+    assert {name: [*budgets] for name, budgets in BROKEN_BY.items()} == {
+        name: [budget.id for budget in load_matrix(name).budgets] for name in BROKEN_BY
+    }
+    assert sorted(BROKEN_BY) == matrix_names()
+    listed = [faults for budgets in BROKEN_BY.values() for faults in budgets.values()]
+    assert min(len(set(faults)) for faults in listed) >= 3
+    assert {fault for faults in listed for fault in faults} == set(FAULTS)
 
 
 def _backwards(matrix: Matrix, counts: list[int]) -> list[worker.Row]:
@@ -176,37 +109,39 @@ def _backwards(matrix: Matrix, counts: list[int]) -> list[worker.Row]:
 
 # ------------------------------------------------------------------------------------------------------------- budgets
 
+ZERO = -(1 << 30)  # no change: the value becomes 0
+
 # For each budget: the column of a row that meets it, and by how much it is changed to break the rule by one (a verdict:
 # to which it is changed).
 BREAKS: dict[str, dict[str, tuple[str, int]]] = {
     "size-budget": {
-        "def1-constant": ("diff_raw", 1),
-        "border": ("most_forgone", 5),
-        "partial-saves-the-difference": ("event_on", 1),
-        "partial-is-smaller": ("event_on", 1),
-        "full-plus-one": ("event_on", 1),
-        "off-unchanged": ("event_off", 1),
+        "rows-with-diffs": ("diffs", ZERO), "diffs": ("diffs", 1), "def1-constant": ("diff_size", 1),
+        "border": ("partial_columns", 1), "partial-saves-the-difference": ("event_on", 1),
+        "partial-is-smaller": ("event_on", 1), "full-plus-one": ("event_on", 1), "off-unchanged": ("event_off", 1),
     },
     "break-even": {
-        "margin": ("full_size", 1), "border": ("partial_columns", 1), "costs": ("event_on", -1),
-        "saves": ("event_on", 1),
+        "rows-with-diffs": ("diffs", ZERO), "diffs": ("full_size", 1), "margin": ("full_size", 1),
+        "border": ("partial_columns", 1), "costs": ("event_on", -1), "saves": ("event_on", 1),
     },
     "images": {
-        "full-images": ("before_count", -1), "minimal-before": ("before_count", 1), "minimal-after": ("after_count", 3),
-        "noblob-keeps-json": ("after_count", 1), "untouched-is-empty": ("partial_diff", 1),
+        "rows-with-diffs": ("diffs", ZERO), "diffs": ("diff_size", 1), "full-images": ("before_count", -1),
+        "minimal-before": ("before_count", 1), "minimal-after": ("after_count", 1),
+        "noblob-keeps-json": ("after_count", 1), "untouched-is-empty": ("partial_diff", 1), "bits": ("partial_bits", 1),
         "null-has-no-bit": ("partial_bits", 1),
     },
     "compression": {
-        "payload-only-when-on": ("payload_on", 1), "events-are-the-same": ("event_on", 1),
-        "frame-is-bounded": ("payload_on", 257),
+        "rows-with-diffs": ("diffs", ZERO), "diffs": ("diffs", -1), "payload-only-when-on": ("outside_on", 1),
+        "events-are-the-same": ("rows_on", 1), "frame-is-bounded": ("payload_on", 257),
     },
     "equivalence": {
+        "rows-with-diffs": ("partial", ZERO), "diffs": ("diff_size", 1), "equal-afterwards": ("verdict", Code.RELATION),
         "same-document-same-bytes": ("same_after", -1), "order-of-members": ("same_before", -1),
         "stops-only-when-retyped": ("error", 1), "padding-never-stops": ("verdict", Code.EXPLAINED),
     },
     "safety": {
-        "refused-or-readable": ("verdict", Code.QUIET), "logged-applies-to-itself": ("verdict", Code.REFUSED),
-        "nothing-applies-to-null": ("error", 1), "damage-is-met": ("verdict", Code.QUIET),
+        "rows-with-diffs": ("due_diffs", ZERO), "refused-or-readable": ("verdict", Code.QUIET),
+        "logged-applies-to-itself": ("agrees", -1), "nothing-applies-to-null": ("error", 1),
+        "empty-list-changes-nothing": ("result", 1), "damage-is-met": ("error", 1),
     },
 }  # fmt: skip
 
@@ -226,18 +161,13 @@ def _doctored(matrix: Matrix, good: list[tuple[int, ...]], budget_id: str) -> li
     place = matrix.columns.index(column)
     out = [list(row) for row in good]
     for row in out:
-        if budget_id == "def1-constant":
-            names = dict(zip(matrix.columns, row, strict=True))
-            row[place] = names["diff_size"] - 19 * names["diffs"] - 1
-        elif budget_id == "border" and matrix.name == "size-budget":
-            row[place] = 5
+        if change == ZERO:
+            row[place] = 0
         elif budget_id == "partial-is-smaller":
             row[place] = row[matrix.columns.index("event_off")] - 2
-        elif budget_id == "minimal-after":
-            row[place] = 4
         elif budget_id == "frame-is-bounded":
             names = dict(zip(matrix.columns, row, strict=True))
-            row[place] = names["event_on"] + names["table_map"] + change
+            row[place] = names["due_on"] + names["table_map"] + change
         elif column == "verdict":
             row[place] = change
         else:

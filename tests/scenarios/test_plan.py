@@ -371,7 +371,8 @@ def test_a_share_is_said_in_per_cent_and_never_as_minus_nothing() -> None:
 def test_the_page_shows_verdicts_figures_and_commands(judged: tuple[runs.Facts, Any, Any]) -> None:
     content = json.loads(json.dumps(results.results(*judged)))
     text = page.page(content)
-    assert text.count('<svg class="figure"') == 6
+    assert text.count('<svg class="figure"') == 9
+    assert "row image MINIMAL, tables without a key" in text
     assert text.count("model against model") > 4
     assert "binlog-lab replay matrix:size-budget/" in text
     assert not re.search(r"<script|src=|https?://(?!www\.w3\.org)", text)

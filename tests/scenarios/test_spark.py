@@ -17,11 +17,14 @@ from scenarios.costs import from_data
 from scenarios.digest import digest, tally
 from scenarios.inline import SqliteStore, all_rows
 from scenarios.manifest import MANIFEST
+from scenarios.matrix import load_matrix
 from scenarios.overview import as_data, overview
 from scenarios.plan import Block, Group
 from scenarios.runs import ROWS, run_matrix
 from scenarios.spark import store as stores
 from scenarios.spark.store import SparkStore
+from tests.faults.spark.catalogue import BROKEN_BY
+from tests.faults.spark.run import faulty_runs
 from tests.live import ROOT
 
 if TYPE_CHECKING:
@@ -179,6 +182,16 @@ def test_rows_that_were_tampered_with_are_no_result(
     assert not ran.results["run"]["complete"]
 
 
+@pytest.mark.planted("FR5")
+@pytest.mark.parametrize("fault", ["damage/any-operation", "null/stays-null"])
+def test_workers_see_a_planted_fault_and_its_budget_fails(fault: str, spark: Any) -> None:
+    """Two of many: ``python -m tests.faults --spark`` plants all."""
+    matrix = load_matrix("safety")
+    (outcome,) = faulty_runs(spark, matrix, [fault], 900).values()
+    (budget,) = (budget for budget, faults in BROKEN_BY["safety"].items() if fault in faults)
+    assert outcome.caught(budget, "FR5")
+
+
 def test_the_command_says_what_came_out(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -192,5 +205,5 @@ def test_the_command_says_what_came_out(
     captured = capsys.readouterr()
     content = json.loads((tmp_path / "report/results.json").read_text("utf-8"))
     assert captured.out == content["digest"] + "\n"
-    assert "400 scenarios in 84 cells: 4 of 4 budgets hold, 0 unexplained rows." in captured.err
+    assert "400 scenarios in 112 cells: 6 of 6 budgets hold, 0 unexplained rows." in captured.err
     assert content["run"]["command"].startswith("binlog-lab matrix run safety --scenarios 400 --master 'local[*]'")
