@@ -121,7 +121,7 @@ def campaign(
         STATEMENTS: lambda: Statements(ModelInjector(answer), bench),  # type: ignore[arg-type]
         APPLIER: lambda: Transactions(ModelInjector(answer), bench),  # type: ignore[arg-type]
         CLIENT: lambda: Files(("mysqlbinlog",), bench),
-        REPLICA: lambda: Logs(ModelReader(answer), bench),  # type: ignore[arg-type]
+        REPLICA: lambda: Logs([ModelReader(answer)], bench),  # type: ignore[arg-type]
     }
     about = About(campaign=name, seed=seed, subject="a model", command="binlog-lab fuzz server")
     return Campaign(
