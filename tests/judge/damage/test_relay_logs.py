@@ -80,15 +80,17 @@ def test_a_payload_needs_a_description_in_front_of_it() -> None:
 
 
 @pytest.mark.parametrize("first", [Starts.GTID, Starts.TAGGED, Starts.ANONYMOUS])
-def test_the_gtid_of_another_transaction_kills_right_behind_a_begin_alone(first: str) -> None:
+def test_the_gtid_of_another_transaction_kills_inside_a_transaction_alone(first: str) -> None:
     for second, damage in (
         (Starts.GTID, GTID_IN_TRANSACTION), (Starts.TAGGED, GTID_IN_TRANSACTION), (Starts.ANONYMOUS, ""),
     ):  # fmt: skip
         assert damage_of_relay_log(log(gtid(first), BEGIN, gtid(second))) == damage
         assert damage_of_relay_log(log(gtid(first), gtid(second), BEGIN)) == ""
-        assert damage_of_relay_log(log(gtid(first), BEGIN, OTHER, gtid(second))) == ""
+        assert damage_of_relay_log(log(gtid(first), BEGIN, OTHER, gtid(second))) == damage
+        assert damage_of_relay_log(log(gtid(first), BEGIN, OTHER, COMMIT, gtid(second))) == ""
         assert damage_of_relay_log(log(gtid(first), BEGIN, COMMIT, gtid(second))) == ""
         assert damage_of_relay_log(log(BEGIN, gtid(second))) == ""
+        assert damage_of_relay_log(log(BEGIN, OTHER, gtid(second))) == ""
 
 
 def test_a_rows_query_kills_behind_a_transaction() -> None:
