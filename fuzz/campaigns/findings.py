@@ -18,6 +18,7 @@ from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.by_hand.injection import Injection
 from conformance.cases.bytes_case import BytesCase
 from conformance.cases.files import dump_case
+from fuzz.campaigns.damaged_fields import damaged_fields
 from fuzz.campaigns.inputs import RelayLog
 from fuzz.campaigns.known import Known
 
@@ -39,6 +40,10 @@ _DEMAND: Final = (
 _ONCE: Final = (
     "Run again, alone, the input did not show this: what came before it may be the reason, or somebody ended the "
     "program."
+)
+
+_ELSEWHERE: Final = (
+    "Its damage and signal are those of the listed crash `{}`, whose deaths had another stack: this is another place."
 )
 
 
@@ -160,10 +165,15 @@ def report(about: About, bucket: Bucket, script: str, log: str) -> str:
         f"Expected: {judged.expected or 'an error that changes nothing, or a readable document'}.",
         f"Got: {judged.got}.",
         *([f"Signature: {crash}."] if crash is not None else []),
+        *(["", _ELSEWHERE.format(bucket.place_of.name)] if bucket.place_of is not None else []),
         *(["", f"Known to the lab as `{bucket.entry.id}`: {bucket.entry.reason}"] if bucket.entry is not None else []),
         *(() if bucket.again else ("", _ONCE)),
         "",
         _DEMAND,
+        "",
+        "## What is damaged",
+        "",
+        *(f"- {line}" for line in damaged_fields(trial.case)),
         "",
         "## How to see it",
         "",

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.exit_code import ExitCode
 from fuzz.runner.findings import now
-from fuzz.runner.run import Runner, State
+from fuzz.runner.parts import divided, shares
+from fuzz.runner.run import Runner
 from fuzz.runner.targets import EMPTY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fuzz.runner.findings import Store
-    from fuzz.runner.run import Budget
+    from fuzz.runner.run import Budget, State
     from fuzz.runner.targets import Target
 
 TICK: Final = 0.2  # seconds between two looks at the children
@@ -78,21 +79,32 @@ class Campaign:
 
 
 def run(
-    targets: Sequence[Target], budget: Budget, store: Store, *, jobs: int, show: Callable[[Campaign], None]
+    targets: Sequence[Target],
+    budget: Budget,
+    store: Store,
+    *,
+    jobs: int,
+    show: Callable[[Campaign], None],
+    split: bool = False,
 ) -> Campaign:
-    """Run all targets, ``jobs`` at a time. Calls ``show`` again and again, and once at the end.
+    """Run all targets, ``jobs`` processes at a time. Calls ``show`` again and again, and once at the end.
+
+    ``split``: whether a target gets several processes where there are fewer targets than jobs.
 
     Ctrl-C (and SIGTERM, which the command line turns into the same) ends the children; the function returns the results
     so far.
     """
-    campaign = Campaign([State(target) for target in targets], budget)
+    processes = shares(len(targets), jobs if split else 1)
+    made = [divided(target, budget, number) for target, number in zip(targets, processes, strict=True)]
+    campaign = Campaign([state for state, _ in made], budget)
     stop = threading.Event()
     began = time.monotonic()
     pool = ThreadPoolExecutor(jobs, thread_name_prefix="fuzz")
     try:
         left = {
-            pool.submit(Runner(state, budget, store, stop, started=campaign.started).run): state
-            for state in campaign.states
+            pool.submit(Runner(state, part, store, stop, started=campaign.started).run): state
+            for _, parts in made
+            for state, part in parts
         }
         while left:
             done, _ = wait(left, timeout=TICK)

@@ -39,6 +39,7 @@ class Budget:
     timeout: int = TIMEOUT
     corpora: Path | None = None  # directory of the inputs, in place of the user's cache
     shrink_seconds: float = SHRINK_SECONDS
+    processes: int = 1  # of one target, which share their inputs
 
 
 @dataclass(slots=True)
@@ -110,12 +111,15 @@ class Runner:
         budget, state = self._budget, self.state
         seeds = write_inputs(self._target, scratch / "seeds")
         (scratch / "inputs").write_text(",".join(map(str, seeds)), "utf-8")
-        repeatable = budget.runs is not None and budget.corpora is None
+        repeatable = budget.runs is not None and (budget.corpora is None or budget.processes > 1)
         corpus = scratch / "corpus" if repeatable else cached(self._target, budget.corpora)
         corpus.mkdir(parents=True, exist_ok=True)
+        places = [str(corpus)]
+        if repeatable and budget.corpora is not None and cached(self._target, budget.corpora).is_dir():
+            places.append(str(cached(self._target, budget.corpora)))  # is only read: no process sees another's inputs
         while not self._stop.is_set():
             child = Child(self._target, scratch / f"child-{len(list(scratch.glob('child-*')))}", timeout=budget.timeout)
-            self._one(child, [str(corpus), *([f"-seed_inputs=@{scratch / 'inputs'}"] if seeds else [])])
+            self._one(child, [*places, *([f"-seed_inputs=@{scratch / 'inputs'}"] if seeds else [])])
             spent = state.executions >= budget.runs if budget.runs is not None else state.seconds > self._limit - 1
             if spent or state.trouble or state.note:
                 return
@@ -128,7 +132,9 @@ class Runner:
         """Run one child to its end, and store its findings."""
         state, budget = self.state, self._budget
         state.earlier, state.child, state.phase = (state.executions, state.seconds, state.processor), child, "starting"
-        options = child.options(budget.seed + sum(self._deaths.values()))
+        # Processes of one target take over each other's inputs, unless the run is to be repeatable.
+        together = budget.processes > 1 and budget.runs is None
+        options = child.options(budget.seed + sum(self._deaths.values()), reload=together)
         if budget.runs is not None:
             options.append(f"-runs={budget.runs - state.executions}")
         else:

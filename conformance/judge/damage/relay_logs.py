@@ -40,11 +40,14 @@ class _State(Enum):
     BEHIND = "behind its end"
 
 
+_WITHIN: Final = (_State.BEGUN, _State.INSIDE, _State.UNNAMED)  # there, a FORMAT_DESCRIPTION describes nothing
+
+
 def damage_of_relay_log(data: bytes) -> str:
     """The first damage that is known to end a replica, or an empty text."""
     state, described = _State.NOWHERE, False
     for kind, event in events_in(data):
-        described = described or kind == EventType.FORMAT_DESCRIPTION
+        described = described or (kind == EventType.FORMAT_DESCRIPTION and state not in _WITHIN)
         if kind == EventType.TRANSACTION_PAYLOAD and not described:
             return PAYLOAD_UNDESCRIBED
         if kind in _NAMED_GTIDS and state in (_State.BEGUN, _State.INSIDE):

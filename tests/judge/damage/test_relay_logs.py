@@ -8,6 +8,7 @@ import pytest
 
 from conformance.judge.damage.relay_logs import crash_of_replica, damage_of_relay_log, judge_end
 from conformance.reference.binlog.control_events import Incident, XaPrepare, Xid
+from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.group_replication import TransactionContext
 from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.query import Query
@@ -76,6 +77,10 @@ def test_a_payload_needs_a_description_in_front_of_it() -> None:
     assert damage_of_relay_log(log(gtid(), payload(), described=False)) == PAYLOAD_UNDESCRIBED
     assert damage_of_relay_log(log(payload(), described=False)) == PAYLOAD_UNDESCRIBED
     assert damage_of_relay_log(log(gtid(), payload())) == ""
+    late = log(FormatDescription(), gtid(), payload(), described=False)
+    assert damage_of_relay_log(late) == ""
+    inside = log(gtid(), BEGIN, FormatDescription(), COMMIT, gtid(), payload(), described=False)
+    assert damage_of_relay_log(inside) == PAYLOAD_UNDESCRIBED
     assert damage_of_relay_log(log(gtid(), BEGIN, Xid(xid=1), described=False)) == ""
 
 
