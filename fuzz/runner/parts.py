@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 _SEEDS: Final = 1_000_003  # between the seeds of two processes
 _LARGEST_SEED: Final = (1 << 31) - 1
-_PHASES: Final = ("fuzzing", "shrinking", "starting", "waiting", "done")  # the first that some process is in counts
+_PHASES: Final = (
+    "fuzzing",
+    "shrinking",
+    "growing",
+    "starting",
+    "waiting",
+    "done",
+)  # the first that some process is in counts
 
 
 @dataclass(slots=True)

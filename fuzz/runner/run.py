@@ -47,7 +47,7 @@ class State:
     """The state of one target; a display reads it while the run goes on."""
 
     target: Target
-    phase: str = "waiting"  # waiting, starting, fuzzing, shrinking, done
+    phase: str = "waiting"  # waiting, starting, fuzzing, shrinking, growing, done
     executions: int = 0
     seconds: float = 0.0  # seconds of fuzzing, imports excluded
     processor: float = 0.0  # CPU seconds, imports included
@@ -122,7 +122,19 @@ class Runner:
             self._one(child, [*places, *([f"-seed_inputs=@{scratch / 'inputs'}"] if seeds else [])])
             spent = state.executions >= budget.runs if budget.runs is not None else state.seconds > self._limit - 1
             if spent or state.trouble or state.note:
-                return
+                break
+        if not (state.trouble or self._stop.is_set()):
+            self._grow([path for place in places for path in Path(place).iterdir()] + seeds)
+
+    def _grow(self, inputs: list[Path]) -> None:
+        """See how the target's work grows with some inputs; store and shrink what grows too fast."""
+        state, budget = self.state, self._budget
+        state.phase = "growing"
+        contents = (path.read_bytes() for path in inputs)
+        for data, outcome in triage.growing(self._target, contents, budget, self._stop):
+            finding = self._store_one(data, outcome)
+            if not finding.reproduced:
+                self._shrink(finding, data, outcome)
 
     @property
     def _limit(self) -> float:
@@ -218,16 +230,15 @@ class Runner:
             self._replace(seen)
         finding = self._store_one(data, outcome)
         if again and not finding.reproduced:
-            small = triage.smallest(
-                self._target,
-                data,
-                outcome,
-                timeout=budget.timeout,
-                seconds=budget.shrink_seconds,
-                stop=self._stop,
-            )
-            self._keep(self._store.smaller(finding, small))
+            self._shrink(finding, data, outcome)
         return outcome
+
+    def _shrink(self, finding: Finding, data: bytes, outcome: Outcome) -> None:
+        budget = self._budget
+        small = triage.smallest(
+            self._target, data, outcome, timeout=budget.timeout, seconds=budget.shrink_seconds, stop=self._stop
+        )
+        self._keep(self._store.smaller(finding, small))
 
     def _store_one(self, data: bytes, outcome: Outcome) -> Finding:
         finding = self._store.add(self._target, data, outcome, seed=self._budget.seed, started=self._started)
