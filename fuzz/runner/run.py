@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 DEATHS: Final = 5  # processes ended by inputs with the same signature: more would teach nothing
 SHRINK_SECONDS: Final = 10.0
+GROWTH_SHARE: Final = 10  # one second of looking at growth for so many of fuzzing
+GROWTH_RUNS: Final = 2_500  # one input whose growth is looked at for so many executions
 LATE: Final = 300.0  # seconds over its budget: libFuzzer ignores the clock while it reads a large corpus
 START_SECONDS: Final = 600.0  # seconds for the imports of a child; a busy machine takes long
 
@@ -130,8 +132,16 @@ class Runner:
         """See how the target's work grows with some inputs; store and shrink what grows too fast."""
         state, budget = self.state, self._budget
         state.phase = "growing"
-        contents = (path.read_bytes() for path in inputs)
-        for data, outcome in triage.growing(self._target, contents, budget, self._stop):
+        found = triage.growing(
+            self._target,
+            [path.read_bytes() for path in inputs],
+            seed=budget.seed,
+            timeout=budget.timeout,
+            stop=self._stop,
+            seconds=None if budget.seconds is None else max(1.0, budget.seconds / GROWTH_SHARE),
+            count=None if budget.runs is None else budget.runs // GROWTH_RUNS,
+        )
+        for data, outcome in found:
             finding = self._store_one(data, outcome)
             if not finding.reproduced:
                 self._shrink(finding, data, outcome)

@@ -17,12 +17,9 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Iterable, Iterator
 
-    from fuzz.runner.run import Budget
     from fuzz.runner.targets import Target
 
 HANG_SECONDS: Final = 2.0  # seconds that a smaller input must hang for during shrinking
-SHARE: Final = 10  # growth: one second for so many of fuzzing
-RUNS: Final = 2_500  # growth: one input for so many executions
 UNINSTRUMENTED: Final = 4  # about so many times faster than under the fuzzer
 HANG_FACTOR: Final = 4  # factor for hangs, which take longer
 
@@ -66,17 +63,22 @@ def unseen(kind: str, message: str) -> Outcome:
 
 
 def growing(
-    target: Target, inputs: Iterable[bytes], budget: Budget, stop: threading.Event
+    target: Target,
+    inputs: Iterable[bytes],
+    *,
+    seed: int,
+    timeout: float,
+    stop: threading.Event,
+    seconds: float | None = None,
+    count: int | None = None,
 ) -> Iterator[tuple[bytes, Outcome]]:
-    """Inputs at which the work of a target grows too fast; one for each signature."""
-    seconds = None if budget.seconds is None else max(1.0, budget.seconds / SHARE)
-    count = None if budget.runs is None else budget.runs // RUNS
+    """Inputs at which the work of a target grows too fast, one for each signature: of so many, or in that time."""
     if count == 0:
         return
     begun = time.monotonic()
     seen: set[str] = set()
-    with Sandbox(target, timeout=budget.timeout * HANG_FACTOR, growth=True) as sandbox:
-        for data in _mixed(inputs, budget.seed)[:count]:
+    with Sandbox(target, timeout=timeout * HANG_FACTOR, growth=True) as sandbox:
+        for data in _mixed(inputs, seed)[:count]:
             if stop.is_set() or (seconds is not None and time.monotonic() - begun > seconds):
                 return
             outcome = sandbox.run(data)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from conformance.cases.by_hand.applier_transaction import ApplierTransaction
@@ -17,6 +19,9 @@ from fuzz.campaigns.inputs import MALFORMED, NO_EVENT, RelayLog
 from fuzz.events import PLAIN
 from fuzz.mutators.framing import reframed
 from generators.damaged_events import diff
+
+if TYPE_CHECKING:
+    from conformance.cases.bytes_case import BytesCase
 
 ROW = "PARTIAL_UPDATE_ROWS_EVENT"
 XID, QUERY, MAP = (encode_event(body) for body in (Xid(xid=1), Query(text=b"BEGIN"), PLAIN))
@@ -80,8 +85,11 @@ def test_the_damaged_field_of_a_row_is_named(image: bytes, field: str) -> None:
 
 def test_every_input_of_a_campaign_can_be_described() -> None:
     for batch in range(3):
-        made = [*inputs.statements(MALFORMED, "3", batch), *inputs.transactions(MALFORMED, "3", batch)]
-        for case in (*made, *inputs.files("3", batch), *inputs.logs("3", batch)):
+        made: list[Injection | ApplierTransaction | BytesCase | RelayLog] = [
+            *inputs.statements(MALFORMED, "3", batch), *inputs.transactions(MALFORMED, "3", batch),
+            *inputs.files("3", batch), *inputs.logs("3", batch),
+        ]  # fmt: skip
+        for case in made:
             lines = damaged_fields(case)
             assert lines
             assert all("_EVENT" in line for line in lines)

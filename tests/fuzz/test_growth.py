@@ -72,7 +72,7 @@ def test_a_loop_in_a_loop_is_found_by_a_targets_seeds(
 @pytest.mark.parametrize("name", target_names())
 def test_the_work_of_every_target_is_in_proportion(name: str) -> None:
     target = load(name)
-    for _, data in list(target.seeds())[:2]:
+    for _, data in list(target.seeds())[:1]:
         check_growth(target, data)
 
 

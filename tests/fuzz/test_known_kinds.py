@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
     from fuzz.campaigns.campaign import Campaign
+    from fuzz.campaigns.inputs import RelayLog
 
 
 def crashes(found: Campaign) -> dict[str, int]:
@@ -191,11 +192,12 @@ def test_replicas_side_by_side_keep_the_order_of_their_logs(tmp_path: Path) -> N
 
     found = campaign(tmp_path, STREAMS, REPLICA, answer=answer, equal=1000)
     channel = found.channels[REPLICA]()
-    cases = channel.inputs("1", 0)
+    cases: list[RelayLog] = channel.inputs("1", 0)  # type: ignore[assignment]
     for case, trial in zip(cases, channel.put(cases), strict=True):
         assert trial.case is case
-        assert trial.death or trial.what == f"stopped with {len(case.data)}"
-        assert channel.crash_report(trial) == f"of {len(case.data)}"
+        size = len(case.data)
+        assert trial.death or trial.what == f"stopped with {size}"
+        assert channel.crash_report(trial) == f"of {size}"
 
 
 def test_the_report_of_a_log_names_its_events(tmp_path: Path) -> None:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fuzz.runner.campaign import run
+from fuzz.runner.campaign import Joined, divided, run, shares
 from fuzz.runner.findings import read
-from fuzz.runner.parts import Joined, divided, shares
 from fuzz.runner.run import Budget, State
 
 if TYPE_CHECKING:
