@@ -65,7 +65,10 @@ def list_() -> int:
 )
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="[default: 1 with --runs, else a new one]")
 @click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Targets that run at the same time [default: one a core]."
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes at the same time; with fewer targets, several for each [default: one a core, one a target].",
 )
 @click.option("--timeout", type=click.IntRange(min=1), default=10, show_default=True, help="Seconds for one input.")
 @CORPORA
@@ -119,7 +122,9 @@ def run(
                 " checkout or in the unpacked source distribution to begin with the committed ones too"
             )
         with display(sys.stderr) as show:
-            campaign = run_campaign(targets, budget, store, jobs=jobs or os.cpu_count() or 1, show=show)
+            campaign = run_campaign(
+                targets, budget, store, jobs=jobs or os.cpu_count() or 1, show=show, split=jobs is not None
+            )
         print_table(campaign, sys.stdout)
         narrate(total(campaign))
         write(campaign)

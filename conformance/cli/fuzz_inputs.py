@@ -33,17 +33,19 @@ def replay(files: tuple[Path, ...], name: str | None, timeout: int) -> int:
     runs in a process of its own. This command needs no fuzzer.
     """
     from fuzz.runner.findings import inputs_in, read
-    from fuzz.runner.sandbox import PASSED, Sandbox, SandboxEnded
+    from fuzz.runner.sandbox import GROWTH, PASSED, Sandbox, SandboxEnded
 
-    by_target: dict[Target, list[Path]] = {}
+    by_target: dict[tuple[Target, bool], list[Path]] = {}
     for path in (found for file in files for found in inputs_in(file)):
-        by_target.setdefault(_target_of(path, name), []).append(path)
+        facts = read(path)
+        grows = facts is not None and facts.kind == GROWTH
+        by_target.setdefault((_target_of(path, name), grows), []).append(path)
     if not by_target:
         raise Usage("no input there: expected files, or folders with files that end in .bin")
     code = ExitCode.OK
-    for target, paths in by_target.items():
+    for (target, grows), paths in by_target.items():
         try:
-            with Sandbox(target, timeout=timeout) as sandbox:
+            with Sandbox(target, timeout=timeout, growth=grows) as sandbox:
                 for path in paths:
                     outcome = sandbox.run(_bytes(path))
                     click.echo(f"{'FIXED' if outcome.kind == PASSED else 'FAILED'}  {target.name}  {path}")
@@ -75,18 +77,18 @@ def replay(files: tuple[Path, ...], name: str | None, timeout: int) -> int:
 def minimize(file: Path, name: str | None, seconds: float, output: Path | None, timeout: int) -> int:
     """Make an input smaller that still fails in the same way."""
     from fuzz.runner.findings import Store, read
-    from fuzz.runner.sandbox import PASSED, Sandbox
+    from fuzz.runner.sandbox import GROWTH, PASSED, Sandbox
     from fuzz.runner.triage import smallest
 
     target = _target_of(file, name)
     data = _bytes(file)
-    with Sandbox(target, timeout=timeout) as sandbox:
+    known = read(file)
+    with Sandbox(target, timeout=timeout, growth=known is not None and known.kind == GROWTH) as sandbox:
         outcome = sandbox.run(data)
     if outcome.kind == PASSED:
         raise Usage(f"{file}: {target.name} takes it, there is nothing to keep while it is made smaller")
     narrate(f"{target.name}: {outcome.signature}")
     small = smallest(target, data, outcome, timeout=timeout, seconds=seconds)
-    known = read(file)
     if output is not None:
         output.write_bytes(small)
     elif known is not None:

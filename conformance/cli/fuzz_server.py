@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shlex
 from contextlib import ExitStack
@@ -40,7 +41,9 @@ _CHANNELS = ("statements", "applier", "mysqlbinlog", "replica")
 )
 @click.option("--only", metavar="PLACE", help="Run one input only: CHANNEL/BATCH/NUMBER, as a finding names it.")
 @click.option("--equal", type=click.IntRange(min=1), default=5, show_default=True, metavar="N",
-              help="Stop looking for one crash after N crashes with its signature.")  # fmt: skip
+              help="Leave a listed damage out after N inputs with it (one, if it was found before).")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N",
+              help="Replicas, and processes of mysqlbinlog, that work side by side [default: two a core].")  # fmt: skip
 @click.option("--shrink-seconds", type=click.FloatRange(min=0), metavar="N",
               help="Time to minimise a finding [default: 60, at most a quarter of --seconds].")  # fmt: skip
 @click.option("--findings", type=click.Path(path_type=Path), metavar="DIR",
@@ -55,6 +58,7 @@ def server(
     channels: tuple[str, ...],
     only: str | None,
     equal: int,
+    jobs: int | None,
     shrink_seconds: float | None,
     findings: Path | None,
     no_deviations: bool,
@@ -84,6 +88,7 @@ def server(
     from fuzz.campaigns.findings import About, Findings
     from fuzz.campaigns.inputs import CHANNELS, Place
     from fuzz.campaigns.journal import Journal, broken
+    from fuzz.campaigns.known import read_known
     from fuzz.campaigns.subjects import find_programs, openers
     from fuzz.campaigns.trial import Bench
     from fuzz.runner.findings import findings_directory
@@ -115,8 +120,8 @@ def server(
         campaign = Campaign(
             name=name,
             seed=seed,
-            channels=openers(maker, bench, tuple(chosen), stack, narrate),
-            buckets=Buckets(bench, equal),
+            channels=openers(maker, bench, tuple(chosen), stack, narrate, jobs=jobs or 2 * (os.cpu_count() or 1)),
+            buckets=Buckets(bench, equal, earlier=read_known(root / name)),
             findings=Findings(root=root / name, about=about, as_script=as_sql),
             journal=stack.enter_context(Journal(root, asked)),
             narrate=narrate,
@@ -132,6 +137,7 @@ def server(
         except IndexError as problem:
             raise Usage(f"--only {only}: {problem}") from problem
         finally:
+            campaign.findings.close(campaign.buckets)
             _print(campaign)
     return int(ExitCode.NONCONFORMANT if campaign.buckets.findings else ExitCode.OK)
 

@@ -80,7 +80,8 @@ class Campaign:
                 return
             cases = self._channel(channel).inputs(self.seed, batch)
             left = len(cases) if budget.runs is None else budget.runs - self.buckets.inputs
-            self._batch(self._channel(channel), batch, range(len(cases))[:left], cases, budget)
+            wanted = self._wanted(self._channel(channel), range(len(cases)), cases)[:left]
+            self._batch(self._channel(channel), batch, wanted, cases, budget)
             self.stopped_by = self.buckets.exhausted()
             if self.stopped_by is not None:
                 self.narrate(f"{self.stopped_by.name} was seen {self.stopped_by.count} times: the campaign stops here")
@@ -116,18 +117,28 @@ class Campaign:
             return True
         return budget.runs is not None and self.buckets.inputs >= budget.runs
 
+    def _wanted(self, channel: Channel, numbers: Sequence[int], cases: Sequence[object]) -> list[int]:
+        """The inputs of a batch, except those whose damage is known too well."""
+        wanted = []
+        for number in numbers:
+            damage = channel.damage_of(cases[number])
+            if self.buckets.is_known(channel.name, damage):
+                self.buckets.skipped += 1
+                continue
+            self.buckets.damaged[channel.name, damage] += 1
+            wanted.append(number)
+        return wanted
+
     def _batch(
         self, channel: Channel, batch: int, numbers: Sequence[int], cases: Sequence[object], budget: Budget
     ) -> None:
-        """Run some inputs of one batch, except those whose damage is known too well."""
-        wanted = [n for n in numbers if not self.buckets.is_known(channel.name, channel.damage_of(cases[n]))]
-        self.buckets.skipped += len(numbers) - len(wanted)
-        places = [Place(channel.name, batch, number) for number in wanted]
+        """Run some inputs of one batch."""
+        places = [Place(channel.name, batch, number) for number in numbers]
         self.journal.settle()
         if channel.together:
             for place in places:
                 self.journal.begin(place)
-        trials = channel.put([cases[number] for number in wanted])
+        trials = channel.put([cases[number] for number in numbers])
         new: list[Bucket] = []
         for place in places:
             if not channel.together:
@@ -139,11 +150,8 @@ class Campaign:
                 raise
             bucket = self.buckets.add(trial)
             if bucket is not None:
-                # Narrated first: the seed and this place make the input again, should the disk be full.
-                self.narrate(f"{place}: {trial.what} ({trial.death or trial.crash or trial.judged.rule})")
-                self.findings.keep(bucket, channel)
-                self.narrate(f"  kept in {bucket.directory}")
                 new.append(bucket)
+                self._keep(bucket, channel, place)
             if trial.death and self._spent(budget):
                 break
         trials.close()
@@ -151,15 +159,44 @@ class Campaign:
         self._spent(budget)
         self._show(budget)
         for bucket in new:
-            if len(self.buckets.found) <= _SHRUNK:
-                self._shrink(bucket, channel)
+            self._settle(bucket, channel)
+
+    def _keep(self, bucket: Bucket, channel: Channel, place: Place) -> None:
+        trial = bucket.first
+        # Narrated first: the seed and this place make the input again, should the disk be full.
+        about = f", listed as {bucket.entry.id}" if bucket.entry is not None else ""
+        self.narrate(f"{place}: {trial.what} ({trial.death or trial.crash or trial.judged.rule}){about}")
+        if bucket.known:
+            bucket.directory = self.findings.directory(bucket)
+            self.narrate(f"  known, kept in {bucket.directory}")
+            return
+        self.findings.keep(bucket, channel)
+        self.narrate(f"  kept in {bucket.directory}")
+
+    def _settle(self, bucket: Bucket, channel: Channel) -> None:
+        """Shrink the first input of a new kind at once: a user can break off a campaign at any time.
+
+        What is listed or was shrunk before is known well enough.
+        """
+        if bucket.entry is not None or bucket.shrunk:
+            return
+        if bucket.place_of is not None and not self._shows_again(bucket, channel):
+            self.narrate(f"{bucket.name}: the place is chance; {bucket.place_of.name} has it among its stacks")
+            self.findings.remove(bucket)
+            self.buckets.by_chance(bucket)
+            return
+        if len(self.buckets.found) <= _SHRUNK:
+            self._shrink(bucket, channel)
+
+    def _shows_again(self, bucket: Bucket, channel: Channel) -> bool:
+        same = Shrinking(channel, bucket.first, exactly=bucket.place_of is not None).same
+        return any(same(bucket.first.case) for _ in range(_TRIES))
 
     def _shrink(self, bucket: Bucket, channel: Channel) -> None:
-        """Shrink the first input of a kind at once: a user can break off a campaign at any time."""
-        self.buckets.shrunk(bucket, channel.smaller(bucket.first, self.shrink_seconds))
+        shrinking = Shrinking(channel, bucket.first, exactly=bucket.place_of is not None)
+        self.buckets.shrunk(bucket, channel.smaller(shrinking, self.shrink_seconds))
         if bucket.smallest.case == bucket.first.case:
-            same = Shrinking(channel, bucket.first).same
-            bucket.again = any(same(bucket.first.case) for _ in range(_TRIES))
+            bucket.again = self._shows_again(bucket, channel)
         self.findings.keep_smallest(bucket, channel)
         before, after = diff_bytes(bucket.first), diff_bytes(bucket.smallest)
         listed = "" if bucket.entry is None else f", listed as {bucket.entry.id}"

@@ -10,7 +10,9 @@ execute BINLOG statements safely (``servers.roles.applier``).
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
 from conformance.cases.by_hand.applier_transaction import ApplierTransaction
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from conformance.cases.bytes_case import BytesCase
     from conformance.servers.roles.applier import Applier
     from conformance.servers.roles.injector import Injector
-    from conformance.servers.roles.relay_log_applier import LogReader
+    from conformance.servers.roles.relay_log_applier import LogEnd, LogReader
     from conformance.servers.run.owned import OwnServer
     from fuzz.campaigns.inputs import RelayLog
     from fuzz.campaigns.trial import Bench, Trial
@@ -62,7 +64,7 @@ class Channel(Protocol):
     def damage_of(self, case: Any) -> str:
         """The listed damage in an input, or an empty text."""
 
-    def smaller(self, trial: Trial, seconds: float) -> Trial:
+    def smaller(self, shrinking: Shrinking, seconds: float) -> Trial:
         """The smallest input found in the time that has the same outcome."""
 
     def script(self, trial: Trial) -> tuple[str, ...]:
@@ -73,16 +75,22 @@ class Channel(Protocol):
 
 
 class Shrinking:
-    """Tries ever smaller inputs on a channel; ``last`` is the latest trial with the same outcome as ``trial``."""
+    """Tries ever smaller inputs on a channel; ``last`` is the latest trial with the same outcome as ``trial``.
 
-    def __init__(self, channel: Channel, trial: Trial) -> None:
+    ``exactly``: the stack of a death counts too, where the death is a listed one.
+    """
+
+    def __init__(self, channel: Channel, trial: Trial, *, exactly: bool = False) -> None:
         self.channel = channel
         self.trial = trial
         self.last = trial
+        self.exactly = exactly
 
     def same(self, case: Any) -> bool:
         """Whether an input has the same outcome."""
         (again,) = self.channel.put([case])
+        if self.exactly and self.trial.sign != again.sign:
+            return False
         if not self.channel.bench.same(self.trial, again):
             return False
         self.last = again
@@ -117,9 +125,8 @@ class Statements:
     def damage_of(self, case: Injection) -> str:
         return damage_of(case.image)
 
-    def smaller(self, trial: Trial, seconds: float) -> Trial:
-        shrinking = Shrinking(self, trial)
-        case: Injection = trial.case  # type: ignore[assignment]
+    def smaller(self, shrinking: Shrinking, seconds: float) -> Trial:
+        case: Injection = shrinking.trial.case  # type: ignore[assignment]
         shrink_injection(case, lambda row: not mended(row) and shrinking.same(row), seconds=seconds)
         return shrinking.smallest()
 
@@ -154,17 +161,17 @@ class Transactions:
     def damage_of(self, case: ApplierTransaction) -> str:
         return next(filter(None, (damage_of(row.image) for row in case.rows)), "")
 
-    def smaller(self, trial: Trial, seconds: float) -> Trial:
+    def smaller(self, shrinking: Shrinking, seconds: float) -> Trial:
         """Reduce the transaction to one row without neighbours, if one row is enough; then shrink the row like a
         statement's.
         """
-        shrinking = Shrinking(self, trial)
-        assert isinstance(trial.case, ApplierTransaction)
+        case = shrinking.trial.case
+        assert isinstance(case, ApplierTransaction)
 
         def fails(candidate: ApplierTransaction) -> bool:
             return not any(mended(row) for row in candidate.rows) and shrinking.same(candidate)
 
-        singles = [single(trial.case, number) for number in range(len(trial.case.rows))]
+        singles = [single(case, number) for number in range(len(case.rows))]
         alone = next((case for case in singles if fails(case)), None)
         if alone is not None:
             shrink_injection(alone.rows[0], lambda row: fails(replace(alone, rows=(row,))), seconds=seconds)
@@ -189,35 +196,49 @@ def single(case: ApplierTransaction, number: int) -> ApplierTransaction:
 
 
 class Logs:
-    """Relay logs of any events, for a replica. The campaign ignores their effect on its tables."""
+    """Relay logs of any events, for some replicas side by side. The campaign ignores their effect on its tables."""
 
     name = REPLICA
-    together = False
+    together = True
 
-    def __init__(self, reader: LogReader, bench: Bench) -> None:
-        self.reader = reader
+    def __init__(self, readers: Sequence[LogReader], bench: Bench) -> None:
+        self.readers = readers
         self.bench = bench
+        self._free: SimpleQueue[LogReader] = SimpleQueue()
+        for reader in readers:
+            self._free.put(reader)
 
     @property
     def restarts(self) -> int:
-        return self.reader.restarts
+        return sum(reader.restarts for reader in self.readers)
 
     def inputs(self, seed: str, batch: int) -> list[RelayLog]:
         return inputs.logs(seed, batch)
 
     def put(self, cases: Sequence[RelayLog]) -> Generator[Trial]:
-        for case in cases:
-            trial = self.bench.of_log(case, self.reader.read(case.data, TABLES))
-            yield trial
+        with ThreadPoolExecutor(len(self.readers)) as threads:
+            ends = threads.map(self._read, cases)
+            try:
+                for case, end in zip(cases, ends, strict=True):
+                    yield self.bench.of_log(case, end)
+            finally:
+                threads.shutdown(cancel_futures=True)
+
+    def _read(self, case: RelayLog) -> LogEnd:
+        reader = self._free.get()
+        try:
+            end = reader.read(case.data, TABLES)
             if self.damage_of(case):  # a later death of the server would be blamed on another log
-                self.reader.retire()
+                reader.retire()
+            return end
+        finally:
+            self._free.put(reader)
 
     def damage_of(self, case: RelayLog) -> str:
         return damage_of_relay_log(case.data)
 
-    def smaller(self, trial: Trial, seconds: float) -> Trial:
-        shrinking = Shrinking(self, trial)
-        case: RelayLog = trial.case  # type: ignore[assignment]
+    def smaller(self, shrinking: Shrinking, seconds: float) -> Trial:
+        case: RelayLog = shrinking.trial.case  # type: ignore[assignment]
         shrink_log(case.data, lambda data: shrinking.same(case._replace(data=data)), seconds=seconds)
         return shrinking.smallest()
 
@@ -225,17 +246,21 @@ class Logs:
         return log_script(trial.case.data, TABLES)  # type: ignore[union-attr]
 
     def crash_report(self, trial: Trial) -> str:
-        return _crash_report(self.reader.server, trial)
+        return trial.report
 
 
 class Files:
-    """Files for mysqlbinlog, each in a process of its own whose time and memory are watched."""
+    """Files for mysqlbinlog, each in a process of its own whose time and memory are watched.
+
+    ``jobs``: how many processes run side by side.
+    """
 
     name = CLIENT
-    together = False
+    together = True
 
-    def __init__(self, program: Sequence[str], bench: Bench) -> None:
+    def __init__(self, program: Sequence[str], bench: Bench, jobs: int = 1) -> None:
         self.program = program
+        self.jobs = jobs
         self.bench = bench
         self.restarts = 0  # the program is started for every file
 
@@ -243,16 +268,19 @@ class Files:
         return inputs.files(seed, batch)
 
     def put(self, cases: Sequence[BytesCase]) -> Generator[Trial]:
-        for case in cases:
-            end = print_bytes(self.program, case.data)
-            yield self.bench.of_file(judge_survival(case, HUNG if end.status is None else end.status, end.peak))
+        with ThreadPoolExecutor(self.jobs) as threads:
+            ends = threads.map(lambda case: print_bytes(self.program, case.data), cases)
+            try:
+                for case, end in zip(cases, ends, strict=True):
+                    yield self.bench.of_file(judge_survival(case, HUNG if end.status is None else end.status, end.peak))
+            finally:
+                threads.shutdown(cancel_futures=True)
 
     def damage_of(self, case: BytesCase) -> str:
         return damage_of_log(case.data)
 
-    def smaller(self, trial: Trial, seconds: float) -> Trial:
-        shrinking = Shrinking(self, trial)
-        case: BytesCase = trial.case  # type: ignore[assignment]
+    def smaller(self, shrinking: Shrinking, seconds: float) -> Trial:
+        case: BytesCase = shrinking.trial.case  # type: ignore[assignment]
 
         def fails(data: bytes) -> bool:
             return shrinking.same(replace(case, id=bytes_id(case.subject, data), data=data))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -17,14 +18,16 @@ from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.by_hand.injection import Injection
 from conformance.cases.bytes_case import BytesCase
 from conformance.cases.files import dump_case
+from fuzz.campaigns.damaged_fields import damaged_fields
 from fuzz.campaigns.inputs import RelayLog
+from fuzz.campaigns.known import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from conformance.cases.files import AnyCase
-    from fuzz.campaigns.buckets import Bucket
+    from fuzz.campaigns.buckets import Bucket, Buckets
     from fuzz.campaigns.channels import Channel
     from fuzz.campaigns.trial import Trial
 
@@ -37,6 +40,10 @@ _DEMAND: Final = (
 _ONCE: Final = (
     "Run again, alone, the input did not show this: what came before it may be the reason, or somebody ended the "
     "program."
+)
+
+_ELSEWHERE: Final = (
+    "Its damage and signal are those of the listed crash `{}`, whose deaths had another stack: this is another place."
 )
 
 
@@ -60,7 +67,7 @@ class Findings:
 
     def keep(self, bucket: Bucket, channel: Channel) -> None:
         """Store the first input of a bucket, before any other work on it."""
-        directory = self.root / bucket.name
+        directory = self.directory(bucket)
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         bucket.directory = directory
         self._write(directory / "first.json", self._case(bucket.first))
@@ -68,6 +75,36 @@ class Findings:
         if log:
             _private(directory / "error.log", log)
         self._report(bucket, channel, log)
+        self._facts(bucket)
+
+    def directory(self, bucket: Bucket) -> Path:
+        """The directory of a bucket."""
+        return self.root / bucket.name
+
+    def remove(self, bucket: Bucket) -> None:
+        """Remove what was stored of a bucket that is none of its own."""
+        if bucket.directory is not None:
+            shutil.rmtree(bucket.directory)
+            bucket.directory = None
+
+    def close(self, buckets: Buckets) -> None:
+        """Write what is known now of each kind, for later campaigns."""
+        for bucket in buckets.found.values():
+            if bucket.directory is not None:
+                self._facts(bucket, buckets.earlier.get(bucket.kind))
+
+    def _facts(self, bucket: Bucket, earlier: Known | None = None) -> None:
+        assert bucket.directory is not None
+        first = f"fuzz {self.about.campaign} {self.about.seed} {bucket.first.place}"
+        Known(
+            kind=bucket.kind,
+            listed="" if bucket.entry is None else bucket.entry.id,
+            damage=bucket.damage,
+            stacks=bucket.stacks,
+            count=bucket.count + (earlier.count if earlier else 0),
+            shrunk=bucket.shrunk,
+            first=earlier.first if earlier else first,
+        ).write(bucket.directory)
 
     def keep_smallest(self, bucket: Bucket, channel: Channel) -> None:
         """Store the smallest input and its report."""
@@ -75,6 +112,7 @@ class Findings:
         self._write(bucket.directory / "smallest.json", self._case(bucket.smallest))
         log = bucket.directory / "error.log"
         self._report(bucket, channel, log.read_text("utf-8") if log.exists() else "")
+        self._facts(bucket)
 
     def _case(self, trial: Trial) -> AnyCase | None:
         """The trial's input as a Case; ``None`` for a transaction and a relay log, which have no kind of Case, only a
@@ -127,10 +165,15 @@ def report(about: About, bucket: Bucket, script: str, log: str) -> str:
         f"Expected: {judged.expected or 'an error that changes nothing, or a readable document'}.",
         f"Got: {judged.got}.",
         *([f"Signature: {crash}."] if crash is not None else []),
+        *(["", _ELSEWHERE.format(bucket.place_of.name)] if bucket.place_of is not None else []),
         *(["", f"Known to the lab as `{bucket.entry.id}`: {bucket.entry.reason}"] if bucket.entry is not None else []),
         *(() if bucket.again else ("", _ONCE)),
         "",
         _DEMAND,
+        "",
+        "## What is damaged",
+        "",
+        *(f"- {line}" for line in damaged_fields(trial.case)),
         "",
         "## How to see it",
         "",

@@ -6,24 +6,32 @@ An input's place, ``channel/batch/number``, is its name. The place and the seed 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.by_hand.damaged_log import log_of_image
 from conformance.cases.bytes_case import MYSQLBINLOG, BytesCase, bytes_id
 from conformance.cases.update_case import Hazard
+from conformance.reference.binlog.gtid import MAY_HAVE_SBR, Gtid, GtidTagged
 from conformance.reference.binlog.header import MAGIC
+from conformance.reference.event_types import EventType
 from fuzz.mutators.framing import mutate_file
 from generators import applier_transactions, damaged_events, diverged, object_entries, random_damage, streams
 from generators.damaged_values import PLACES, file_with_damage
 from generators.draw import Stream, mix
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conformance.cases.by_hand.applier_transaction import ApplierTransaction
     from conformance.cases.by_hand.injection import Injection
+    from conformance.reference.binlog.event import Body
     from generators.draw import Draw
 
 DIVERGED, MALFORMED, STREAMS = "diverged", "malformed", "streams"
 MUTATED_LOG: Final = "mutated-log"  # the name of a file of any events
+# A header with a length that not even itself fits into.
+NO_EVENT: Final = bytes(4) + bytes((EventType.QUERY,)) + bytes(4) + (5).to_bytes(4, "little") + bytes(6)
 STATEMENTS, APPLIER, CLIENT, REPLICA = "statements", "applier", MYSQLBINLOG, "replica"
 CHANNELS: Final = {
     DIVERGED: (STATEMENTS, APPLIER),
@@ -37,6 +45,7 @@ _TRANSACTIONS: Final = 40
 _FILES: Final = 20
 _LARGEST_FILE: Final = 1 << 16
 _SOURCES: Final = mix(("mutated", 34), ("member", 10), ("twice", 1), ("field", 5))
+_STOPS: Final = mix((True, 15), (False, 1))  # whether a relay log ends with what stops its reader
 _LOGS: Final = mix(("image", 5), ("value", 2), ("stream", 3))
 _PLACE: Final = re.compile(r"(\w+)/(\d{1,9})/(\d{1,9})")
 
@@ -99,7 +108,13 @@ def files(seed: str, batch: int) -> list[BytesCase]:
 def logs(seed: str, batch: int) -> list[RelayLog]:
     """A batch of relay logs for a replica."""
     draw = _draw(STREAMS, REPLICA, seed, batch)
-    return [RelayLog(MUTATED_LOG, _mutated(draw.fork(number))) for number in range(_FILES)]
+    return [_relay_log(draw.fork(number)) for number in range(_FILES)]
+
+
+def _relay_log(draw: Draw) -> RelayLog:
+    """Mostly with an end that no reader takes for an event: a replica waits for more behind any other end."""
+    data = _mutated(draw, of=_with_statements)
+    return RelayLog(MUTATED_LOG, data + NO_EVENT if draw.fork("end").choice(_STOPS) else data)
 
 
 def _damaged(draw: Draw) -> Injection:
@@ -127,9 +142,14 @@ def _file(draw: Draw) -> BytesCase:
             return _case(MUTATED_LOG, _mutated(draw))
 
 
-def _mutated(draw: Draw) -> bytes:
-    """A log with transactions of all kinds and one damage."""
-    bodies = [body for group in streams.stream(draw, 1 + draw.below(3)) for body in group]
+def _with_statements(body: Body) -> Body:
+    """A GTID that announces statements: without it, 9.7.4 stops (13117) at statements of tables with row events."""
+    return replace(body, gtid_flags=MAY_HAVE_SBR) if isinstance(body, (Gtid, GtidTagged)) else body
+
+
+def _mutated(draw: Draw, *, of: Callable[[Body], Body] = lambda body: body) -> bytes:
+    """A log with transactions of all kinds and one damage. ``of``: an event in place of each sound one."""
+    bodies = [of(body) for group in streams.stream(draw, 1 + draw.below(3)) for body in group]
     whole = MAGIC + b"".join(item.data for item in streams.placed(bodies))
     return mutate_file(whole, _LARGEST_FILE, draw.bits(30))
 

@@ -9,7 +9,7 @@ from conformance.servers.auto import find_maker
 from conformance.servers.errors import ServerUnavailable, SpecError
 from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.roles.injector import Injector, launch_target
-from conformance.servers.roles.relay_log_applier import LogReader, launch_replica
+from conformance.servers.roles.relay_log_applier import SteadyLogReader, launch_replica
 from conformance.servers.run.process import ProcessMaker
 from conformance.servers.specs import Kind, parse_spec
 from fuzz.campaigns.channels import Files, Logs, Statements, Transactions
@@ -52,9 +52,11 @@ def find_programs(spec: str, *, narrate: Narrate) -> Maker:
 
 
 def openers(
-    maker: Maker, bench: Bench, names: tuple[str, ...], stack: ExitStack, narrate: Narrate
+    maker: Maker, bench: Bench, names: tuple[str, ...], stack: ExitStack, narrate: Narrate, *, jobs: int = 1
 ) -> dict[str, Callable[[], Channel]]:
     """Functions that open each of these channels; ``stack`` closes opened channels.
+
+    ``jobs``: how many replicas, and how many processes of mysqlbinlog, work side by side.
 
     Raises :class:`ServerUnavailable` for mysqlbinlog if the program is missing.
     """
@@ -68,8 +70,9 @@ def openers(
         return Transactions(stack.enter_context(Applier(launch_applier(maker, narrate=narrate))), bench)
 
     def replica() -> Channel:
-        narrate("starting a replica that reads relay logs")
-        return Logs(stack.enter_context(LogReader(partial(launch_replica, maker))), bench)
+        narrate(f"starting {jobs} replica{'s' if jobs > 1 else ''} that read relay logs")
+        launch = partial(launch_replica, maker)
+        return Logs([stack.enter_context(SteadyLogReader(launch)) for _ in range(jobs)], bench)
 
     all_of_them: dict[str, Callable[[], Channel]] = {STATEMENTS: statements, APPLIER: applier, REPLICA: replica}
     if CLIENT in names:
@@ -78,5 +81,5 @@ def openers(
                 "mysqlbinlog of a container reads no files of this machine", "--channel statements --channel applier"
             )
         program = maker.installation.program(CLIENT)
-        all_of_them[CLIENT] = lambda: Files(program, bench)
+        all_of_them[CLIENT] = lambda: Files(program, bench, jobs)
     return {name: all_of_them[name] for name in names}

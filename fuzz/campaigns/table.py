@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fuzz.campaigns.damaged_fields import damaged_fields
 from fuzz.campaigns.findings import diff_bytes
 
 if TYPE_CHECKING:
@@ -29,9 +30,17 @@ def bucket_lines(buckets: Buckets) -> Iterator[str]:
     for bucket in buckets.found.values():
         word = str(bucket.first.judged.verdict) if bucket.entry is None else f"listed as {bucket.entry.id}"
         about = buckets.bench.about_place(bucket.smallest)
-        size = f"{diff_bytes(bucket.first)} bytes made {diff_bytes(bucket.smallest)}"
-        once = "" if bucket.again else ", not seen again"
+        size = f"{diff_bytes(bucket.first)} bytes"
+        if bucket.smallest is not bucket.first:
+            size += f" made {diff_bytes(bucket.smallest)}"
+        notes = ["known"] if bucket.known else []
+        notes += [] if bucket.again else ["not seen again"]
+        if bucket.place_of is not None:
+            notes.append(f"another place of {bucket.place_of.name}")
+        once = "".join(f", {note}" for note in notes)
         place = f"; {about}" if about else ""
         yield f"{bucket.name}: {bucket.first.what}, {bucket.count} times, {size}, {word}{once}{place}"
+        if bucket.is_finding:
+            yield from (f"  damaged: {line}" for line in damaged_fields(bucket.smallest.case))
         yield from (f"  {stack or bucket.first.judged.rule} ({count})" for stack, count in bucket.stacks.most_common(5))
         yield f"  {bucket.directory}"

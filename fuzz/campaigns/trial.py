@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from conformance.cases.by_hand.applier_transaction import ApplierOutcome
@@ -12,7 +12,8 @@ from conformance.judge.damage.crashes import crash_of, crash_of_rows
 from conformance.judge.damage.diverged import Judged, judge_injection
 from conformance.judge.damage.listed import about_place, explaining
 from conformance.judge.damage.relay_logs import crash_of_replica, judge_end
-from conformance.requirements.versions import dialect_of, in_observed_range
+from conformance.requirements.crashes import APPLYING, PRINTING, READING, RELAYING
+from conformance.requirements.versions import applies, dialect_of, in_observed_range
 from conformance.verdict import Verdict
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, REPLICA, STATEMENTS
 from generators import random_damage
@@ -31,12 +32,23 @@ if TYPE_CHECKING:
     from fuzz.campaigns.inputs import Place, RelayLog
 
 
+# When the subject of a channel may die.
+_MOMENTS: Final = {
+    STATEMENTS: (APPLYING, READING),
+    APPLIER: (APPLYING, READING),
+    CLIENT: (PRINTING,),
+    REPLICA: (RELAYING,),
+}
 Outcome = TypeVar("Outcome", InjectionOutcome, ApplierOutcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """An input and its outcome. ``what``: the outcome in words of the table; ``death``: the stack of a dead server."""
+    """An input and its outcome.
+
+    ``what``: the outcome in words of the table; ``death``: the stack of a dead server; ``report``: its own crash
+    report, where it would be gone later.
+    """
 
     channel: str
     case: Injection | ApplierTransaction | BytesCase | RelayLog
@@ -44,6 +56,7 @@ class Trial:
     judged: Judged
     crash: Crash | None = None
     death: str = ""
+    report: str = field(default="", compare=False)
     place: Place | None = None
 
     @property
@@ -88,6 +101,18 @@ class Bench:
         """
         entry = self.listed(trial)
         return trial.sign if trial.crash is None or entry is None else (trial.channel, "crash", entry.id)
+
+    def stack_of(self, trial: Trial) -> tuple[str, ...]:
+        """The key of a bucket for a death of a listed kind in a place of its own."""
+        return (*self.kind(trial), trial.death)
+
+    def lists(self, channel: str, damage: str) -> bool:
+        """Whether a listed deviation of this version has the damage, in this channel's subject."""
+        return any(
+            entry.crash is not None and entry.crash.damage == damage and entry.crash.during in _MOMENTS[channel]
+            for entry in self.deviations
+            if applies(entry.versions, self.version)
+        )
 
     def same(self, trial: Trial, again: Trial) -> bool:
         """Whether another input has the same outcome.
@@ -169,6 +194,7 @@ class Bench:
             judged=judge_end(end.death, silent=end.silent),
             crash=crash_of_replica(case.data, end.death),
             death=end.death,
+            report=end.report,
         )
 
 

@@ -1,11 +1,14 @@
-"""Runs many targets, several at a time: each thread waits for a child, and the end is clean whatever happens."""
+"""Runs many targets, several at a time: each thread waits for a child, and the end is clean whatever happens.
+
+Several processes may share one target: each has a part of the executions and a seed of its own, and a state joins them.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -17,11 +20,21 @@ from fuzz.runner.targets import EMPTY
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fuzz.runner.findings import Store
+    from fuzz.runner.findings import Finding, Store
     from fuzz.runner.run import Budget
     from fuzz.runner.targets import Target
 
 TICK: Final = 0.2  # seconds between two looks at the children
+_SEEDS: Final = 1_000_003  # between the seeds of two processes
+_LARGEST_SEED: Final = (1 << 31) - 1
+_PHASES: Final = (
+    "fuzzing",
+    "shrinking",
+    "growing",
+    "starting",
+    "waiting",
+    "done",
+)  # the first that some process is in counts
 
 
 class Result(StrEnum):
@@ -78,21 +91,32 @@ class Campaign:
 
 
 def run(
-    targets: Sequence[Target], budget: Budget, store: Store, *, jobs: int, show: Callable[[Campaign], None]
+    targets: Sequence[Target],
+    budget: Budget,
+    store: Store,
+    *,
+    jobs: int,
+    show: Callable[[Campaign], None],
+    split: bool = False,
 ) -> Campaign:
-    """Run all targets, ``jobs`` at a time. Calls ``show`` again and again, and once at the end.
+    """Run all targets, ``jobs`` processes at a time. Calls ``show`` again and again, and once at the end.
+
+    ``split``: whether a target gets several processes where there are fewer targets than jobs.
 
     Ctrl-C (and SIGTERM, which the command line turns into the same) ends the children; the function returns the results
     so far.
     """
-    campaign = Campaign([State(target) for target in targets], budget)
+    processes = shares(len(targets), jobs if split else 1)
+    made = [divided(target, budget, number) for target, number in zip(targets, processes, strict=True)]
+    campaign = Campaign([state for state, _ in made], budget)
     stop = threading.Event()
     began = time.monotonic()
     pool = ThreadPoolExecutor(jobs, thread_name_prefix="fuzz")
     try:
         left = {
-            pool.submit(Runner(state, budget, store, stop, started=campaign.started).run): state
-            for state in campaign.states
+            pool.submit(Runner(state, part, store, stop, started=campaign.started).run): state
+            for _, parts in made
+            for state, part in parts
         }
         while left:
             done, _ = wait(left, timeout=TICK)
@@ -114,3 +138,64 @@ def _look(campaign: Campaign, began: float, show: Callable[[Campaign], None]) ->
     for state in campaign.states:
         state.refresh()
     show(campaign)
+
+
+# --- several processes for one target ---------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Joined(State):
+    """The state of a target that several processes fuzz."""
+
+    parts: Sequence[State] = field(default_factory=list)
+
+    def refresh(self) -> None:
+        """Sum up the parts. Edges and features are those of the best one: the processes share their inputs."""
+        for part in self.parts:
+            part.refresh()
+        phases = {part.phase for part in self.parts}
+        self.phase = next(phase for phase in _PHASES if phase in phases)
+        self.executions = sum(part.executions for part in self.parts)
+        self.seconds = max(part.seconds for part in self.parts)
+        self.processor = sum(part.processor for part in self.parts)
+        known = [part.edges for part in self.parts if part.edges is not None]
+        self.edges = max(known, default=None)
+        self.features = max(part.features for part in self.parts)
+        self.corpus = max(part.corpus for part in self.parts)
+        self.findings = _together(self.parts)
+        self.trouble = next((part.trouble for part in self.parts if part.trouble), "")
+        self.note = next((part.note for part in self.parts if part.note), "")
+
+
+def _together(parts: Sequence[State]) -> list[Finding]:
+    """One finding for each signature: the smallest."""
+    found: dict[str, Finding] = {}
+    for finding in (finding for part in parts for finding in part.findings):
+        known = found.get(finding.signature)
+        if known is None or (finding.reproduced, -finding.size) > (known.reproduced, -known.size):
+            found[finding.signature] = finding
+    return list(found.values())
+
+
+def shares(count: int, jobs: int) -> list[int]:
+    """How many processes each of ``count`` targets gets: one at least, and ``jobs`` in all if there are as many."""
+    return [max(1, jobs // count + (number < jobs % count)) for number in range(count)]
+
+
+def divided(target: Target, budget: Budget, processes: int) -> tuple[State, list[tuple[State, Budget]]]:
+    """The state of a target, and the state and budget of each of its processes."""
+    if processes == 1:
+        whole = State(target)
+        return whole, [(whole, budget)]
+    if budget.runs is not None:
+        processes = min(processes, budget.runs)
+    parts = [(State(target), _part(budget, number, processes)) for number in range(processes)]
+    return Joined(target, parts=[state for state, _ in parts]), parts
+
+
+def _part(budget: Budget, number: int, processes: int) -> Budget:
+    runs = budget.runs
+    if runs is not None:
+        runs = runs // processes + (number < runs % processes)
+    seed = (budget.seed + number * _SEEDS) & _LARGEST_SEED
+    return replace(budget, runs=runs, seed=seed, processes=processes)

@@ -136,7 +136,7 @@ def _figures(state: State) -> list[str]:
 def living(campaign: Campaign, height: int) -> Table:
     """The live table: targets that run, targets that are done, as many as the screen holds."""
     table = _table("")
-    running = [state for state in campaign.states if state.phase in ("starting", "fuzzing", "shrinking")]
+    running = [state for state in campaign.states if state.phase in ("starting", "fuzzing", "shrinking", "growing")]
     done = [state for state in campaign.states if state.phase == "done"]
     waiting = len(campaign.states) - len(running) - len(done)
     room = max(1, height - len(running) - 3)

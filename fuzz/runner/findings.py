@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,6 +64,7 @@ class Store:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory.absolute()
+        self._lock = threading.RLock()  # several processes of one target may find the same
         self._logs: dict[str, Callable[[bytes], bytes]] = {}  # of peers: the log that an input stands for
         repository = next(
             (place for place in (self.directory, *self.directory.parents) if (place / ".git").exists()), None
@@ -77,6 +79,10 @@ class Store:
         """Store a new finding, or note one that occurred again: the smaller input stays. ``started``: when this run
         began.
         """
+        with self._lock:
+            return self._add(target, data, outcome, seed=seed, started=started)
+
+    def _add(self, target: Target, data: bytes, outcome: Outcome, *, seed: int, started: str) -> Finding:
         place = self.directory / PEERS / target.name if target.peer else self.directory / target.name
         path = place / f"{_slug(outcome)}-{identity(outcome.signature)}.bin"
         earlier = read(path) if path.exists() else None
@@ -108,11 +114,15 @@ class Store:
         return finding
 
     def smaller(self, finding: Finding, data: bytes, *, reproduced: bool = True) -> Finding:
-        """Replace a finding's input by a shrunk one."""
-        finding.path.write_bytes(data)
-        finding = replace(finding, size=len(data), reproduced=reproduced)
-        self._write(finding)
-        return finding
+        """Replace a finding's input by a shrunk one, unless another process of the target has shrunk it further."""
+        with self._lock:
+            earlier = read(finding.path)
+            if earlier is not None and earlier.reproduced and earlier.size <= len(data):
+                return earlier
+            finding.path.write_bytes(data)
+            finding = replace(finding, size=len(data), reproduced=reproduced)
+            self._write(finding)
+            return finding
 
     @staticmethod
     def remove(finding: Finding) -> None:

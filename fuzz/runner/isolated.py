@@ -1,8 +1,9 @@
 """Runs inputs one by one, each in a forked process: a hang, a bomb or a crash ends only that process. No atheris.
 
-``python -m fuzz.runner.isolated MODULE SECONDS BYTES``. SECONDS is CPU time, so that a slow input on a busy machine
-does not count as a hang. The client is ``fuzz.runner.sandbox``. Inputs come on stdin as four bytes of length and the
-data. For each, a line of JSON goes out on stdout: kind (``passed``, ``error``, ``hang``, ``memory``, ``death``),
+``python -m fuzz.runner.isolated MODULE SECONDS BYTES [growth]``. With ``growth`` it does not check the target's
+invariant, but how its work grows (``fuzz.growth``). SECONDS is CPU time, so that a slow input on a busy machine does
+not count as a hang. The client is ``fuzz.runner.sandbox``. Inputs come on stdin as four bytes of length and the data.
+For each, a line of JSON goes out on stdout: kind (``passed``, ``error``, ``growth``, ``hang``, ``memory``, ``death``),
 signature, message, trace. The process ends when stdin does.
 """
 
@@ -20,15 +21,18 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
+from fuzz.growth import Growth, check_growth
 from fuzz.runner.signature import message_of, signature, signature_of, signature_of_dump, trace_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PASSED: Final = {"kind": "passed", "signature": "", "message": "", "trace": ""}
+GROWTH: Final = "growth"
 _ASLEEP: Final = 6  # times the limit, on the clock: for a process that waits instead of working
 _SPARE: Final = 2.0  # seconds in which a process can report a hang before it is ended
 
@@ -39,7 +43,8 @@ def main() -> None:
     sys.stdout.flush()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # a target's own output is no answer
-    check = importlib.import_module(module).check
+    target = importlib.import_module(module)
+    check = partial(check_growth, target) if sys.argv[4:] == [GROWTH] else target.check
     limit = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize() + memory
     while len(head := sys.stdin.buffer.read(4)) == 4:
         data = sys.stdin.buffer.read(struct.unpack("<I", head)[0])
@@ -81,7 +86,7 @@ def _inside(
         check(data)
     except BaseException as error:  # noqa: BLE001 - whatever comes out is the answer
         answer = {
-            "kind": "memory" if isinstance(error, MemoryError) else "error",
+            "kind": _kind_of(error),
             "signature": signature_of(error),
             "message": message_of(error),
             "trace": trace_of(error),
@@ -89,6 +94,12 @@ def _inside(
     with os.fdopen(write, "wb") as file:
         file.write(json.dumps(answer).encode())
     os._exit(0)
+
+
+def _kind_of(error: BaseException) -> str:
+    if isinstance(error, Growth):
+        return GROWTH
+    return "memory" if isinstance(error, MemoryError) else "error"
 
 
 def _answer(read: int, pid: int, seconds: float) -> bytes:

@@ -99,12 +99,15 @@ class Child:
             )
         return self.process
 
-    def options(self, seed: int) -> list[str]:
-        """Options of every run; the same seed, corpus and number of runs give the same executions."""
+    def options(self, seed: int, *, reload: bool = False) -> list[str]:
+        """Options of every run; the same seed, corpus and number of runs give the same executions.
+
+        ``reload``: whether to read inputs that other processes add to the corpus meanwhile.
+        """
         options = [
             f"-seed={seed}",
             "-entropic=0",  # libFuzzer's entropic schedule depends on the clock
-            "-reload=0",
+            f"-reload={int(reload)}",
             f"-max_len={self.target.max_len}",
             f"-timeout={self.timeout}",
             f"-rss_limit_mb={RSS_LIMIT}",

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 DEATHS: Final = 5  # processes ended by inputs with the same signature: more would teach nothing
 SHRINK_SECONDS: Final = 10.0
+GROWTH_SHARE: Final = 10  # one second of looking at growth for so many of fuzzing
+GROWTH_RUNS: Final = 2_500  # one input whose growth is looked at for so many executions
 LATE: Final = 300.0  # seconds over its budget: libFuzzer ignores the clock while it reads a large corpus
 START_SECONDS: Final = 600.0  # seconds for the imports of a child; a busy machine takes long
 
@@ -39,6 +41,7 @@ class Budget:
     timeout: int = TIMEOUT
     corpora: Path | None = None  # directory of the inputs, in place of the user's cache
     shrink_seconds: float = SHRINK_SECONDS
+    processes: int = 1  # of one target, which share their inputs
 
 
 @dataclass(slots=True)
@@ -46,7 +49,7 @@ class State:
     """The state of one target; a display reads it while the run goes on."""
 
     target: Target
-    phase: str = "waiting"  # waiting, starting, fuzzing, shrinking, done
+    phase: str = "waiting"  # waiting, starting, fuzzing, shrinking, growing, done
     executions: int = 0
     seconds: float = 0.0  # seconds of fuzzing, imports excluded
     processor: float = 0.0  # CPU seconds, imports included
@@ -110,15 +113,38 @@ class Runner:
         budget, state = self._budget, self.state
         seeds = write_inputs(self._target, scratch / "seeds")
         (scratch / "inputs").write_text(",".join(map(str, seeds)), "utf-8")
-        repeatable = budget.runs is not None and budget.corpora is None
+        repeatable = budget.runs is not None and (budget.corpora is None or budget.processes > 1)
         corpus = scratch / "corpus" if repeatable else cached(self._target, budget.corpora)
         corpus.mkdir(parents=True, exist_ok=True)
+        places = [str(corpus)]
+        if repeatable and budget.corpora is not None and cached(self._target, budget.corpora).is_dir():
+            places.append(str(cached(self._target, budget.corpora)))  # is only read: no process sees another's inputs
         while not self._stop.is_set():
             child = Child(self._target, scratch / f"child-{len(list(scratch.glob('child-*')))}", timeout=budget.timeout)
-            self._one(child, [str(corpus), *([f"-seed_inputs=@{scratch / 'inputs'}"] if seeds else [])])
+            self._one(child, [*places, *([f"-seed_inputs=@{scratch / 'inputs'}"] if seeds else [])])
             spent = state.executions >= budget.runs if budget.runs is not None else state.seconds > self._limit - 1
             if spent or state.trouble or state.note:
-                return
+                break
+        if not (state.trouble or self._stop.is_set()):
+            self._grow([path for place in places for path in Path(place).iterdir()] + seeds)
+
+    def _grow(self, inputs: list[Path]) -> None:
+        """See how the target's work grows with some inputs; store and shrink what grows too fast."""
+        state, budget = self.state, self._budget
+        state.phase = "growing"
+        found = triage.growing(
+            self._target,
+            [path.read_bytes() for path in inputs],
+            seed=budget.seed,
+            timeout=budget.timeout,
+            stop=self._stop,
+            seconds=None if budget.seconds is None else max(1.0, budget.seconds / GROWTH_SHARE),
+            count=None if budget.runs is None else budget.runs // GROWTH_RUNS,
+        )
+        for data, outcome in found:
+            finding = self._store_one(data, outcome)
+            if not finding.reproduced:
+                self._shrink(finding, data, outcome)
 
     @property
     def _limit(self) -> float:
@@ -128,7 +154,9 @@ class Runner:
         """Run one child to its end, and store its findings."""
         state, budget = self.state, self._budget
         state.earlier, state.child, state.phase = (state.executions, state.seconds, state.processor), child, "starting"
-        options = child.options(budget.seed + sum(self._deaths.values()))
+        # Processes of one target take over each other's inputs, unless the run is to be repeatable.
+        together = budget.processes > 1 and budget.runs is None
+        options = child.options(budget.seed + sum(self._deaths.values()), reload=together)
         if budget.runs is not None:
             options.append(f"-runs={budget.runs - state.executions}")
         else:
@@ -212,16 +240,15 @@ class Runner:
             self._replace(seen)
         finding = self._store_one(data, outcome)
         if again and not finding.reproduced:
-            small = triage.smallest(
-                self._target,
-                data,
-                outcome,
-                timeout=budget.timeout,
-                seconds=budget.shrink_seconds,
-                stop=self._stop,
-            )
-            self._keep(self._store.smaller(finding, small))
+            self._shrink(finding, data, outcome)
         return outcome
+
+    def _shrink(self, finding: Finding, data: bytes, outcome: Outcome) -> None:
+        budget = self._budget
+        small = triage.smallest(
+            self._target, data, outcome, timeout=budget.timeout, seconds=budget.shrink_seconds, stop=self._stop
+        )
+        self._keep(self._store.smaller(finding, small))
 
     def _store_one(self, data: bytes, outcome: Outcome) -> Finding:
         finding = self._store.add(self._target, data, outcome, seed=self._budget.seed, started=self._started)

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from fuzz.runner.targets import Target
 
 PASSED: Final = "passed"
+GROWTH: Final = "growth"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of an input. ``kind``: passed, error, hang, memory, death."""
+    """The outcome of an input. ``kind``: passed, error, growth, hang, memory, death."""
 
     kind: str
     signature: str
@@ -35,12 +36,20 @@ class SandboxEnded(Exception):
 
 
 class Sandbox(Closing):
-    """Runs inputs of one target, one after another."""
+    """Runs inputs of one target, one after another. ``growth``: to see how its work grows, not what its check says."""
 
-    def __init__(self, target: Target, *, timeout: float = TIMEOUT, memory: int = MEMORY) -> None:
+    def __init__(self, target: Target, *, timeout: float = TIMEOUT, memory: int = MEMORY, growth: bool = False) -> None:
         self._target = target
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fuzz.runner.isolated", target.module_name, str(timeout), str(memory)],
+            [
+                sys.executable,
+                "-m",
+                "fuzz.runner.isolated",
+                target.module_name,
+                str(timeout),
+                str(memory),
+                *([GROWTH] if growth else []),
+            ],
             env=environment(target),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -1,15 +1,21 @@
-"""The outcome of an input in a process without the fuzzer, and the smallest input with the same outcome."""
+"""The outcome of an input in a process without the fuzzer, and the smallest input with the same outcome.
+
+Also how the target's work grows with some inputs of its corpus (``fuzz.growth``).
+"""
 
 from __future__ import annotations
 
+import hashlib
+import time
 from typing import TYPE_CHECKING, Final
 
-from fuzz.runner.sandbox import PASSED, Outcome, Sandbox
+from fuzz.runner.sandbox import GROWTH, PASSED, Outcome, Sandbox
 from fuzz.runner.shrink import shrink
 from fuzz.runner.signature import signature
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Iterable, Iterator
 
     from fuzz.runner.targets import Target
 
@@ -36,7 +42,8 @@ def smallest(
 ) -> bytes:
     """The smallest input with the same signature that the time allows."""
     hang = outcome.kind == "hang"
-    with Sandbox(target, timeout=min(timeout, HANG_SECONDS) if hang else timeout) as sandbox:
+    limit = min(timeout, HANG_SECONDS) if hang else timeout
+    with Sandbox(target, timeout=limit, growth=outcome.kind == GROWTH) as sandbox:
 
         def same(candidate: bytes) -> bool:
             return not (stop and stop.is_set()) and sandbox.run(candidate).signature == outcome.signature
@@ -50,3 +57,37 @@ def smallest(
 def unseen(kind: str, message: str) -> Outcome:
     """The outcome of an input that ended its process before the process could report anything."""
     return Outcome(kind=kind, signature=signature(kind, [], message), message=message, trace="")
+
+
+# --- growth -----------------------------------------------------------------------------------------------------------
+
+
+def growing(
+    target: Target,
+    inputs: Iterable[bytes],
+    *,
+    seed: int,
+    timeout: float,
+    stop: threading.Event,
+    seconds: float | None = None,
+    count: int | None = None,
+) -> Iterator[tuple[bytes, Outcome]]:
+    """Inputs at which the work of a target grows too fast, one for each signature: of so many, or in that time."""
+    if count == 0:
+        return
+    begun = time.monotonic()
+    seen: set[str] = set()
+    with Sandbox(target, timeout=timeout * HANG_FACTOR, growth=True) as sandbox:
+        for data in _mixed(inputs, seed)[:count]:
+            if stop.is_set() or (seconds is not None and time.monotonic() - begun > seconds):
+                return
+            outcome = sandbox.run(data)
+            if outcome.kind == GROWTH and outcome.signature not in seen:
+                seen.add(outcome.signature)
+                yield data, outcome
+
+
+def _mixed(inputs: Iterable[bytes], seed: int) -> list[bytes]:
+    """The inputs in an order by chance of the seed."""
+    salt = seed.to_bytes(8, "little")
+    return sorted(set(inputs), key=lambda data: hashlib.blake2b(data, salt=salt, digest_size=8).digest())

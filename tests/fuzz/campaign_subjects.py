@@ -14,6 +14,7 @@ from fuzz.campaigns.channels import Files, Logs, Statements, Transactions
 from fuzz.campaigns.findings import About, Findings
 from fuzz.campaigns.inputs import APPLIER, CLIENT, REPLICA, STATEMENTS
 from fuzz.campaigns.journal import Journal
+from fuzz.campaigns.known import read_known
 from fuzz.campaigns.trial import Bench
 from tests.checks.diverged import planted_injections, planted_transactions
 from tests.checks.diverged.faults_of_crashes import PRINTER_DIES_AT
@@ -121,14 +122,14 @@ def campaign(
         STATEMENTS: lambda: Statements(ModelInjector(answer), bench),  # type: ignore[arg-type]
         APPLIER: lambda: Transactions(ModelInjector(answer), bench),  # type: ignore[arg-type]
         CLIENT: lambda: Files(("mysqlbinlog",), bench),
-        REPLICA: lambda: Logs(ModelReader(answer), bench),  # type: ignore[arg-type]
+        REPLICA: lambda: Logs([ModelReader(answer), ModelReader(answer)], bench),  # type: ignore[list-item]
     }
     about = About(campaign=name, seed=seed, subject="a model", command="binlog-lab fuzz server")
     return Campaign(
         name=name,
         seed=seed,
         channels={channel: made[channel]},
-        buckets=Buckets(bench, equal),
+        buckets=Buckets(bench, equal, earlier=read_known(tmp_path / "findings")),
         findings=Findings(root=tmp_path / "findings", about=about, as_script=lambda case: f"-- {case.id}\n"),
         journal=Journal(tmp_path / "findings", "binlog-lab fuzz server"),
         narrate=lambda _: None,

@@ -17,7 +17,7 @@ from conformance.cases.by_hand.injection import MISSING_ROW, Injection, Injectio
 from conformance.judge.damage.crashes import damage_of
 from conformance.reference.event_types import EventType
 from conformance.servers.roles.relay_log_applier import LogEnd
-from tests.checks.diverged.faults_of_crashes import AT_MEMBER
+from tests.checks.diverged.faults_of_crashes import AT_MEMBER, BUILD, as_released
 from tests.checks.diverged.planted_injections import PlantedFault
 
 if TYPE_CHECKING:
@@ -126,4 +126,42 @@ CLIENT_FAULTS: Final = (
     ClientFault("client/dies-of-another-signal", "P9", "crash", lambda damage, _, peak: (-6, peak) if damage else None),
     ClientFault("client/hangs", "P9", "timeout", lambda damage, _, peak: None if damage else (HUNG, peak)),
     ClientFault("client/takes-memory", "P9", "fail", lambda damage, status, _: None if damage else (status, 3 << 30)),
+)
+
+
+# --- places of listed crashes, on a build whose stacks are not listed ------------------------------------------------
+
+_OTHER_BUILD: Final = "(build 0123456789ab)"
+
+
+def on_another_build(injection: Injection) -> InjectionOutcome:
+    """9.7.4, compiled by somebody else."""
+    outcome = as_released(injection)
+    return replace(outcome, death=outcome.death.replace(BUILD, _OTHER_BUILD)) if outcome.death else outcome
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceFault:
+    """A listed crash of another defect: ``shows`` says at which inputs."""
+
+    name: str
+    place: str
+    shows: Callable[[Injection], bool]
+
+    def change(self, injection: Injection, outcome: InjectionOutcome) -> InjectionOutcome | None:
+        """Another stack with the signal of the listed crash."""
+        return self.anywhere(outcome) if outcome.death and self.shows(injection) else None
+
+    def anywhere(self, outcome: InjectionOutcome, number: int | None = None) -> InjectionOutcome:
+        """The outcome with this place, or with one of many."""
+        signal = outcome.death.split()[1]
+        frames = self.place if number is None else f"{self.place} < f{number}"
+        return replace(outcome, death=f"signal {signal} in {frames} {_OTHER_BUILD}")
+
+
+PLACE_FAULTS: Final = (
+    PlaceFault(
+        "dies-in-another-reader", "Json_reader::read < unpack_row", lambda injection: len(injection.image) % 3 == 0
+    ),
+    PlaceFault("dies-deeper", "strlen_of < read_json_diff", lambda injection: (injection.stored or b"")[-1:] > b"m"),
 )

@@ -142,7 +142,7 @@ def test_a_rare_finding_stops_nothing(tmp_path: Path) -> None:
 
 
 def test_a_crash_is_made_small_and_stays_the_same_crash(tmp_path: Path) -> None:
-    found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=as_released, shrink_seconds=5)
+    found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=as_released, shrink_seconds=5, listed=False)
     found.run(Budget(runs=100))
     bucket = next(item for item in found.buckets.found.values() if item.first.death.startswith("signal 6"))
     assert diff_bytes(bucket.smallest) < 40
@@ -231,12 +231,18 @@ def test_a_row_too_many_may_be_missing_and_no_other(tmp_path: Path) -> None:
     assert bench.verdict(bench.of_statement(replace(case, name="mutated-value"), outcome)).failing
 
 
-def test_findings_are_cases_and_a_report(tmp_path: Path) -> None:
-    found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=as_released)
+@pytest.mark.parametrize("listed", [True, False])
+def test_findings_are_cases_and_a_report(tmp_path: Path, listed: bool) -> None:
+    found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=as_released, listed=listed)
     found.run(Budget(runs=100))
     bucket = next(item for item in found.buckets.found.values() if item.first.death)
     assert bucket.directory is not None
-    for name, trial in (("first.json", bucket.first), ("smallest.json", bucket.smallest)):
+    kept = {
+        "first.json": bucket.first,
+        **({} if listed else {"smallest.json": bucket.smallest}),
+    }  # no listed one is shrunk
+    assert {path.name for path in bucket.directory.glob("*st.json")} == set(kept)
+    for name, trial in kept.items():
         case = load_any_case(json.loads((bucket.directory / name).read_text("utf-8")))
         assert isinstance(case, EventCase)
         assert case.injection == trial.case
@@ -245,8 +251,10 @@ def test_findings_are_cases_and_a_report(tmp_path: Path) -> None:
     assert bucket.smallest.case.image.hex() in report  # type: ignore[union-attr]
     assert f"binlog-lab fuzz server --only {bucket.first.place}" in report
     assert "Private until the vendor has answered" in report
-    assert bucket.entry is not None
-    assert bucket.entry.reason in report
+    assert "- PARTIAL_UPDATE_ROWS_EVENT: " in report
+    assert (bucket.entry is not None) is listed
+    if bucket.entry is not None:
+        assert bucket.entry.reason in report
 
 
 def test_the_table_tells_refusals_from_what_cannot_be_read(tmp_path: Path) -> None:

@@ -36,17 +36,21 @@ class _State(Enum):
     NAMED = "behind its GTID"
     BEGUN = "behind its BEGIN"
     INSIDE = "further inside"
+    UNNAMED = "inside, with no GTID in front"
     BEHIND = "behind its end"
+
+
+_WITHIN: Final = (_State.BEGUN, _State.INSIDE, _State.UNNAMED)  # there, a FORMAT_DESCRIPTION describes nothing
 
 
 def damage_of_relay_log(data: bytes) -> str:
     """The first damage that is known to end a replica, or an empty text."""
     state, described = _State.NOWHERE, False
     for kind, event in events_in(data):
-        described = described or kind == EventType.FORMAT_DESCRIPTION
+        described = described or (kind == EventType.FORMAT_DESCRIPTION and state not in _WITHIN)
         if kind == EventType.TRANSACTION_PAYLOAD and not described:
             return PAYLOAD_UNDESCRIBED
-        if kind in _NAMED_GTIDS and state is _State.BEGUN:
+        if kind in _NAMED_GTIDS and state in (_State.BEGUN, _State.INSIDE):
             return GTID_IN_TRANSACTION
         if kind == EventType.ROWS_QUERY and state is _State.BEHIND:
             return ROWS_QUERY_OUTSIDE
@@ -63,15 +67,17 @@ def _behind(state: _State, kind: int, event: bytes) -> _State:
         return _State.BEHIND
     if kind == EventType.QUERY:
         return _behind_query(state, query_text(event, FOOTER_SIZE, -HEADER_SIZE))
-    return state if state in (_State.NOWHERE, _State.NAMED, _State.BEHIND) else _State.INSIDE
+    return _State.INSIDE if state is _State.BEGUN else state
 
 
 def _behind_query(state: _State, text: bytes) -> _State:
     if text == b"BEGIN" or text.startswith(b"XA START"):
-        return _State.BEGUN if state is _State.NAMED else _State.INSIDE
+        if state is _State.NAMED:
+            return _State.BEGUN
+        return _State.INSIDE if state in (_State.BEGUN, _State.INSIDE) else _State.UNNAMED
     if text in (b"COMMIT", b"ROLLBACK") or state in (_State.NOWHERE, _State.NAMED, _State.BEHIND):
         return _State.BEHIND  # a statement that is a transaction by itself
-    return _State.INSIDE
+    return _State.INSIDE if state is _State.BEGUN else state
 
 
 def crash_of_replica(log: bytes, death: str) -> Crash | None:

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 RELAY_LOG: Final = "lab-relay"  # the option relay-log of a server that reads hand-made logs
 FILE: Final = f"{RELAY_LOG}.000001"
+# States of an applier's threads, in which each waits for the next thing of another one.
+_OF_WORKERS: Final = ("Waiting for an event from Coordinator", "Waiting for preceding transaction to commit")
+_FOR_OTHERS: Final = (
+    *_OF_WORKERS,
+    "Waiting for replica workers to process their queues",
+    "Replica has read all relay log",
+)
 _LENGTH, _POSITION = slice(9, 13), slice(13, 17)
 
 
@@ -112,3 +119,25 @@ def applier_status(server: OwnServer, connection: Connection) -> ApplierStatus:
         relay_position=int(found["Relay_Log_Pos"]),
         position=int(found["Exec_Source_Log_Pos"]),
     )
+
+
+def workers_wait(connection: Connection) -> bool:
+    """Whether every thread of the applier waits for another one, or for what is not in the log: none will go on."""
+    states = [state for _, state in _threads(connection)]
+    return bool(states) and all(state.startswith(_FOR_OTHERS) for state in states)
+
+
+def kill_applier(connection: Connection) -> None:
+    """Kill the applier's coordinator, which takes its idle workers along.
+
+    Observed on 9.7.4: a kill of a worker may end the server, so the lab kills none.
+    """
+    for number, state in _threads(connection):
+        if not state.startswith(_OF_WORKERS):
+            connection.execute(f"KILL {number}")
+
+
+def _threads(connection: Connection) -> list[tuple[int, str]]:
+    """Number and state of each thread of the applier. There are no others: these servers have no receiver."""
+    rows = connection.execute("SHOW PROCESSLIST").named()
+    return [(int(row["Id"] or 0), row["State"] or "") for row in rows if row["User"] == "system user"]

@@ -8,26 +8,29 @@ of statements do not stop it (replica_skip_errors=all); errors of the log itself
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from conformance.requirements.versions import dialect_of
 from conformance.servers.closing import Closing
-from conformance.servers.errors import ConnectionLost, SqlError
+from conformance.servers.errors import ConnectionLost, ServerError, SqlError
 from conformance.servers.install.cache import silent
-from conformance.servers.roles.injector import SERVER_ID, Injector, took_too_long
+from conformance.servers.roles.injector import SERVER_ID, Injector, crash_report, took_too_long
 from conformance.servers.roles.relay_log import (
     RELAY_LOG,
     applier_status,
+    kill_applier,
     put_relay_log,
     put_relay_log_script,
     start_applier,
     terms_of,
+    workers_wait,
 )
 from conformance.servers.run.options import option_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from conformance.servers.install.cache import Narrate
     from conformance.servers.run.owned import Maker, OwnServer
@@ -44,8 +47,11 @@ _OPTIONS: Final[dict[str, str | None]] = {
     "replica-preserve-commit-order": "ON",
     "replica-skip-errors": "all",
 }
+# What a crash of the machine would lose is nothing here, and the disk is not waited for.
+_NOT_DURABLE: Final = {"innodb-flush-log-at-trx-commit": "2", "sync-binlog": "0", "sync-relay-log": "0"}
 _PATIENCE: Final = 20.0  # seconds for one answer
 _STANDING: Final = 3.0  # seconds without a change after which an applier counts as waiting
+_SOON: Final = 0.2  # seconds without a change after which a steady reader looks at the workers
 _SHORTEST, _LONGEST = 0.0005, 0.01  # seconds between two looks at the applier
 _READ: Final = "Replica has read all relay log"  # the state of an applier that has nothing left to do
 
@@ -56,7 +62,7 @@ class LogEnd:
 
     ``refused``: CHANGE REPLICATION SOURCE refused the log. ``error``: the error number of the refusal or of the
     applier's stop. ``waits``: the applier neither stops nor goes on, which is allowed, as the missing part may still
-    come.
+    come. ``report``: the server's own report of its crash.
     """
 
     refused: bool = False
@@ -64,12 +70,13 @@ class LogEnd:
     waits: bool = False
     death: str = ""
     silent: bool = False
+    report: str = field(default="", compare=False)
 
 
 def launch_replica(maker: Maker, *, narrate: Narrate = silent) -> OwnServer:
     """A server that reads such logs. The options use current names."""
     named = dialect_of(maker.number).terms.named
-    options = {named(name): value for name, value in _OPTIONS.items()}
+    options = {named(name): value for name, value in {**_OPTIONS, **_NOT_DURABLE}.items()}
     return maker.launch(server_id=_REPLICA_ID, options=options, keep=False, narrate=narrate)
 
 
@@ -94,6 +101,8 @@ class LogReader(Closing):
     crashes, ``restarts`` all new servers; ``server`` is the server of the last log.
     """
 
+    _stopping = _STANDING  # seconds that an applier which has read all may take to stop
+
     def __init__(self, launch: Callable[[], OwnServer]) -> None:
         self.server = launch()
         self.deaths = self.restarts = 0
@@ -106,16 +115,23 @@ class LogReader(Closing):
             self.server = self._launch()
             self.restarts += 1
         try:
-            with self.server.connect(timeout=_PATIENCE) as session:
-                session.execute("SET SESSION sql_log_bin = 0")
+            with self._session() as session:
                 for statement in prepare:
                     session.execute(statement)
                 return self._read(session, data)
         except ConnectionLost as error:
             lost = Injector(self.server, described=False).lost(error, None)
             self.deaths += bool(lost.death)
+            log = self.server.error_log() if lost.death else ""
+            report = crash_report(log, lost.death, self.server.program_file) if log else ""
             self.server.kill()
-            return LogEnd(death=lost.death, silent=lost.silent)
+            return LogEnd(death=lost.death, silent=lost.silent, report=report)
+
+    @contextmanager
+    def _session(self) -> Iterator[Connection]:
+        with self.server.connect(timeout=_PATIENCE) as session:
+            session.execute("SET SESSION sql_log_bin = 0")
+            yield session
 
     def _read(self, session: Connection, data: bytes) -> LogEnd:
         try:
@@ -130,28 +146,34 @@ class LogReader(Closing):
             if not status.running:
                 return LogEnd(error=status.error)
             if status.state.startswith(_READ):
-                return self._stopped()
+                return self._stopped(session)
             if status != seen:
                 seen, changed = status, time.monotonic()
-            if time.monotonic() - changed > _STANDING:
-                self.server.kill()
-                return LogEnd(waits=True)
+            if self._waits(session, time.monotonic() - changed):
+                return self._end_waiting(session)
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST)
 
-    def _stopped(self) -> LogEnd:
+    def _waits(self, _: Connection, unchanged: float) -> bool:
+        """Whether an applier whose status has not changed for so many seconds waits for something that cannot come."""
+        return unchanged > _STANDING
+
+    def _end_waiting(self, _: Connection) -> LogEnd:
+        self.server.kill()
+        return LogEnd(waits=True)
+
+    def _stopped(self, session: Connection) -> LogEnd:
         """Stop an applier that has read all.
 
         It waits for the rest of a transaction before it stops, for a year if nobody changes rpl_stop_replica_timeout.
         """
         try:
-            with self.server.connect(timeout=_STANDING) as session:
-                session.execute(f"STOP {terms_of(self.server).replica} SQL_THREAD")
+            with self.server.connect(timeout=self._stopping) as other:
+                other.execute(f"STOP {terms_of(self.server).replica} SQL_THREAD")
         except ConnectionLost as error:
             if not took_too_long(error):
                 raise
-            self.server.kill()
-            return LogEnd(waits=True)
+            return self._end_waiting(session)
         return LogEnd()
 
     def retire(self) -> None:
@@ -161,3 +183,53 @@ class LogReader(Closing):
     def close(self) -> None:
         """Close the server."""
         self.server.close()
+
+
+class SteadyLogReader(LogReader):
+    """A reader for many logs: it keeps its session, and kills an applier that waits instead of the server."""
+
+    _stopping = _SOON
+
+    def __init__(self, launch: Callable[[], OwnServer]) -> None:
+        super().__init__(launch)
+        self._kept: Connection | None = None
+        self._pid = 0  # of the session's server
+
+    @contextmanager
+    def _session(self) -> Iterator[Connection]:
+        if self._kept is None or self._kept.closed or self._pid != self.server.pid:
+            self._hang_up()
+            self._kept = self.server.connect(timeout=_PATIENCE)
+            self._pid = self.server.pid
+            self._kept.execute("SET SESSION sql_log_bin = 0")
+        yield self._kept
+
+    def _waits(self, session: Connection, unchanged: float) -> bool:
+        return unchanged > _STANDING or (unchanged > _SOON and workers_wait(session))
+
+    def _end_waiting(self, session: Connection) -> LogEnd:
+        """Kill the applier's threads, or the server where they do not end. A death now is the lab's own doing."""
+        end = LogEnd(waits=True)
+        try:
+            kill_applier(session)
+            deadline = time.monotonic() + _STANDING / 6
+            while applier_status(self.server, session).running:
+                if time.monotonic() > deadline:
+                    break
+                time.sleep(_LONGEST)
+            else:
+                return end
+        except ConnectionLost:
+            pass
+        self.server.kill()
+        return end
+
+    def _hang_up(self) -> None:
+        with suppress(ServerError):
+            if self._kept is not None:
+                self._kept.close()
+
+    def close(self) -> None:
+        """Close the session and the server."""
+        self._hang_up()
+        super().close()

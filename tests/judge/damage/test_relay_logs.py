@@ -8,6 +8,7 @@ import pytest
 
 from conformance.judge.damage.relay_logs import crash_of_replica, damage_of_relay_log, judge_end
 from conformance.reference.binlog.control_events import Incident, XaPrepare, Xid
+from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.group_replication import TransactionContext
 from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.query import Query
@@ -76,19 +77,25 @@ def test_a_payload_needs_a_description_in_front_of_it() -> None:
     assert damage_of_relay_log(log(gtid(), payload(), described=False)) == PAYLOAD_UNDESCRIBED
     assert damage_of_relay_log(log(payload(), described=False)) == PAYLOAD_UNDESCRIBED
     assert damage_of_relay_log(log(gtid(), payload())) == ""
+    late = log(FormatDescription(), gtid(), payload(), described=False)
+    assert damage_of_relay_log(late) == ""
+    inside = log(gtid(), BEGIN, FormatDescription(), COMMIT, gtid(), payload(), described=False)
+    assert damage_of_relay_log(inside) == PAYLOAD_UNDESCRIBED
     assert damage_of_relay_log(log(gtid(), BEGIN, Xid(xid=1), described=False)) == ""
 
 
 @pytest.mark.parametrize("first", [Starts.GTID, Starts.TAGGED, Starts.ANONYMOUS])
-def test_the_gtid_of_another_transaction_kills_right_behind_a_begin_alone(first: str) -> None:
+def test_the_gtid_of_another_transaction_kills_inside_a_transaction_alone(first: str) -> None:
     for second, damage in (
         (Starts.GTID, GTID_IN_TRANSACTION), (Starts.TAGGED, GTID_IN_TRANSACTION), (Starts.ANONYMOUS, ""),
     ):  # fmt: skip
         assert damage_of_relay_log(log(gtid(first), BEGIN, gtid(second))) == damage
         assert damage_of_relay_log(log(gtid(first), gtid(second), BEGIN)) == ""
-        assert damage_of_relay_log(log(gtid(first), BEGIN, OTHER, gtid(second))) == ""
+        assert damage_of_relay_log(log(gtid(first), BEGIN, OTHER, gtid(second))) == damage
+        assert damage_of_relay_log(log(gtid(first), BEGIN, OTHER, COMMIT, gtid(second))) == ""
         assert damage_of_relay_log(log(gtid(first), BEGIN, COMMIT, gtid(second))) == ""
         assert damage_of_relay_log(log(BEGIN, gtid(second))) == ""
+        assert damage_of_relay_log(log(BEGIN, OTHER, gtid(second))) == ""
 
 
 def test_a_rows_query_kills_behind_a_transaction() -> None:

@@ -17,10 +17,11 @@ from conformance.reference.binlog.header import MAGIC
 from conformance.reference.event_types import EventType
 from conformance.servers.roles import relay_log_applier
 from conformance.servers.roles.relay_log import applier_status, log_file
-from conformance.servers.roles.relay_log_applier import LogEnd, LogReader, launch_replica, log_script
+from conformance.servers.roles.relay_log_applier import LogEnd, LogReader, SteadyLogReader, launch_replica, log_script
 from conformance.servers.run.process import ProcessMaker
 from conformance.servers.run.stack import build_of
 from conformance.servers.run.symbols import symbols_of
+from fuzz.campaigns.inputs import NO_EVENT
 from generators import streams
 from generators.draw import Stream
 from generators.streams import TABLES
@@ -152,3 +153,43 @@ def test_a_script_shows_a_log_again(reader: LogReader) -> None:
     text = ";\n".join(log_script(log_of(), TABLES))
     assert log_of().hex() in text
     assert text.index("CREATE TABLE IF NOT EXISTS lab.t") < text.index("START REPLICA")
+
+
+# --- a reader for many logs ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def steady(installation: Installation) -> Iterator[SteadyLogReader]:
+    with SteadyLogReader(partial(launch_replica, ProcessMaker(installation))) as running:
+        yield running
+
+
+def test_a_replica_that_waits_goes_on_with_the_next_log_and_is_not_ended(steady: SteadyLogReader) -> None:
+    pid = steady.server.pid
+    for _ in range(3):
+        assert steady.read(log_of(without=1), TABLES) == LogEnd(waits=True)
+        assert steady.read(log_of(), TABLES) == LogEnd()
+    assert (steady.server.pid, steady.restarts, steady.deaths) == (pid, 0, 0)
+
+
+def test_a_steady_reader_tells_the_same_as_another(steady: SteadyLogReader) -> None:
+    assert steady.read(broken_log(), TABLES) == LogEnd(error=13121)
+    assert steady.read(log_with_bad_gtids(), TABLES) == LogEnd(refused=True, error=1773)
+    assert steady.read(log_of() + NO_EVENT, TABLES) == LogEnd(error=13121)
+    assert steady.read(log_of(without=1) + NO_EVENT, TABLES) == LogEnd(error=13121)
+    assert steady.read(log_of(), TABLES) == LogEnd()
+    assert steady.restarts == 0
+
+
+def test_a_death_brings_its_report_along(steady: SteadyLogReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    def strike(server: OwnServer, session: Connection) -> ApplierStatus:
+        if server.pid == victim:
+            os.kill(server.pid, signal.SIGSEGV)
+        return applier_status(server, session)
+
+    victim = steady.server.pid
+    monkeypatch.setattr(relay_log_applier, "applier_status", strike)
+    end = steady.read(log_of(without=1), TABLES)
+    assert end.death.startswith("signal 11")
+    assert "got signal 11" in end.report
+    assert steady.read(log_of(), TABLES) == LogEnd()
