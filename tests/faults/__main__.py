@@ -5,9 +5,10 @@ of the three tools of :mod:`tests.faults.tools`, and prints a line for each faul
 ``--first`` stops at the first tool that kills; ``--tool`` and ``--only`` select; ``--runs`` is the number of atheris's
 executions for each target (0: stored inputs only, for which no fuzzer is needed). ``--oracles`` plants the faults of
 ``oracles.toml``, which the fuzz targets must find alone, each in 60 seconds of CPU. ``--servers`` runs the kit's checks
-on faulty servers (:mod:`tests.faults.servers.run`). With ``--results FILE`` a run that
+on faulty servers (:mod:`tests.faults.servers.run`). ``--live`` plants the faults of ``live.toml``, which the main job
+must find alone on a sound server (:mod:`tests.faults.live`). With ``--results FILE`` a run that
 was broken off goes on: what stands in FILE for the same faulty text is not run again. Exit status 1 if fewer than 97 %
-of the faults die, or if a tool finds something in the sound reference.
+of the faults die (90 % with ``--live``), or if a tool finds something in the sound reference.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -27,7 +29,8 @@ from signal import SIGKILL, SIGXCPU
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tests.faults.catalogue import FAULTS, ORACLE_FAULTS, ROOT, faulty_text
+from tests.faults import live
+from tests.faults.catalogue import FAULTS, LIVE_FAULTS, ORACLE_FAULTS, ROOT, faulty_text
 from tests.faults.tools import (
     TOOLS,
     Step,
@@ -235,6 +238,8 @@ def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="only this fault, or this module's")
     parser.add_argument("--oracles", action="store_true", help="the faults that fuzz targets must find alone")
     parser.add_argument("--servers", action="store_true", help="faulty servers, under the kit's own checks")
+    parser.add_argument("--live", action="store_true", help="the faults that the main job must find alone")
+    parser.add_argument("--updates", type=int, default=live.UPDATES, help="of the main job")
     parser.add_argument("--first", action="store_true", help="the first tool that kills is enough")
     parser.add_argument("--runs", type=int, default=100_000, help="executions of atheris for each target; 0: none")
     parser.add_argument("--seed", type=int, default=1, help="of atheris's random numbers")
@@ -254,6 +259,10 @@ def main(arguments: Sequence[str]) -> int:
         from tests.faults.servers import run
 
         return run.main(options.only, str(options.seed), options.results)
+    if options.live:
+        child = partial(run_child, seconds=live.SECONDS)
+        chosen = selected(options.only, LIVE_FAULTS)
+        return live.main(chosen, options.updates, str(options.seed), Kept(options.results), child)
     faults = selected(options.only, ORACLE_FAULTS if options.oracles else FAULTS)
     results: dict[str, dict[str, Outcome]] = {}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
