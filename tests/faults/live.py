@@ -65,10 +65,11 @@ def run(arguments: list[str]) -> str | None:
         failure: str | None = None
 
         def sink(self, record: Any) -> None:
-            if self.failure is None and isinstance(record, CaseVerdict):
-                if record.verdict.failing and record.deviation is None:
-                    self.failure = f"{record.check} ({record.requirement}): {record.message or record.field}"
-                    pytest.exit("that is enough", returncode=1)
+            if not isinstance(record, CaseVerdict) or self.failure is not None:
+                return
+            if record.verdict.failing and record.deviation is None:
+                self.failure = f"{record.check} ({record.requirement}): {record.message or record.field}"
+                pytest.exit("that is enough", returncode=1)
 
         def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
             if report.failed and self.failure is None and self.could_not_run is None:
