@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import SMALL_LIMIT, encode_varlen, encoded_size
 from conformance.reference.jsonb.values import DATETIME, TIMESTAMP, Opaque, UInt
@@ -55,7 +56,12 @@ def expression(
     ``moments``: columns of the type TIMESTAMP.
     """
     make = _MAKERS.get(border)
-    return None if make is None or stored is None else make(draw, column, stored, moments)
+    if make is None or stored is None:
+        return None
+    try:
+        return make(draw, column, stored, moments)
+    except MysqlError:
+        return None  # in place a document may come to nest deeper than it can be read
 
 
 def _set(draw: Draw, column: str, legs: tuple[Leg, ...], value: Expression) -> Call:

@@ -239,6 +239,8 @@ def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--oracles", action="store_true", help="the faults that fuzz targets must find alone")
     parser.add_argument("--servers", action="store_true", help="faulty servers, under the kit's own checks")
     parser.add_argument("--live", action="store_true", help="the faults that the main job must find alone")
+    parser.add_argument("--server", default="auto", metavar="SPEC", help="with --live: a server for the first updates")
+    parser.add_argument("--parts", action="store_true", help="with --live: without the whole job at the end")
     parser.add_argument("--updates", type=int, default=live.UPDATES, help="of the main job")
     parser.add_argument("--first", action="store_true", help="the first tool that kills is enough")
     parser.add_argument("--runs", type=int, default=100_000, help="executions of atheris for each target; 0: none")
@@ -262,7 +264,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.live:
         child = partial(run_child, seconds=live.SECONDS)
         chosen = selected(options.only, LIVE_FAULTS)
-        return live.main(chosen, options.updates, str(options.seed), Kept(options.results), child)
+        return live.main(chosen, options, Kept(options.results), child)
     faults = selected(options.only, ORACLE_FAULTS if options.oracles else FAULTS)
     results: dict[str, dict[str, Outcome]] = {}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tests.faults.tools import Step
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Callable, Sequence
 
     from tests.faults.__main__ import Kept, Outcome
@@ -34,18 +35,19 @@ _ROOMS: Final = {
 """Requirements whose checks use a package or module most: the part of the job that a fault there meets second."""
 
 
-def steps(fault: Fault, updates: int, seed: str) -> list[Step]:
-    """The runs against a fault, the cheapest first; the last is the whole job."""
+def steps(fault: Fault, updates: int, seed: str, server: str) -> list[Step]:
+    """The runs against a fault, the cheapest first; the last is the whole job. ``server``: one that the first may use;
+    the others have demands of their own."""
     package = fault.module.partition(".")[0]
     room = _ROOMS.get(fault.module) or _ROOMS.get(package)
-    first = Step("live", "updates", 0, ("live", seed, str(min(_FIRST, updates)), "FR1"))
-    whole = Step("live", "the whole job", 2, ("live", seed, str(updates)))
-    own = [Step("live", "its own room", 1, ("live", seed, str(min(_FIRST, updates)), *room))] if room else []
+    first = Step("live", "updates", 0, ("live", server, seed, str(min(_FIRST, updates)), "FR1"))
+    whole = Step("live", "the whole job", 2, ("live", "auto", seed, str(updates)))
+    own = [Step("live", "its own room", 1, ("live", "auto", seed, str(min(_FIRST, updates)), *room))] if room else []
     return [first, *own, whole]
 
 
 def run(arguments: list[str]) -> str | None:
-    """In the child: one run, ``SEED UPDATES REQUIREMENT...``; without requirements all. What failed first, or none."""
+    """In the child: one run, ``SERVER SEED UPDATES REQUIREMENT...``. What failed first, or none."""
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
@@ -56,7 +58,7 @@ def run(arguments: list[str]) -> str | None:
     from conformance.harness.settings import Settings
     from conformance.stream import CaseVerdict
 
-    seed, updates, *requirements = arguments
+    server, seed, updates, *requirements = arguments
     wanted = frozenset(requirements)
 
     class First(LabRun):
@@ -76,7 +78,7 @@ def run(arguments: list[str]) -> str | None:
                 self.failure = report.nodeid.rpartition("/")[2]
 
     with TemporaryDirectory() as cases:
-        settings = Settings(updates=int(updates), requirements=wanted, seed=seed, cases=Path(cases))
+        settings = Settings(server=server, updates=int(updates), requirements=wanted, seed=seed, cases=Path(cases))
         job = First(lambda _: settings, requirements=wanted)
         _pytest(job)
     problem = job.could_not_run or job.usage_error or ("" if job.selected else "no check was selected")
@@ -86,11 +88,11 @@ def run(arguments: list[str]) -> str | None:
 
 
 def judge(
-    fault: Fault, updates: int, seed: str, kept: Kept, run_child: Callable[[str, Step], Outcome]
+    fault: Fault, planned: Sequence[Step], kept: Kept, run_child: Callable[[str, Step], Outcome]
 ) -> dict[str, Outcome]:
     """The runs against one fault until one fails. What is known of a run is not run again."""
     found = kept.of(fault)
-    for step in steps(fault, updates, seed):
+    for step in planned:
         if any(outcome.by for outcome in found.values()):
             break
         if step.name not in found:
@@ -120,13 +122,12 @@ def summary(results: dict[str, dict[str, Outcome]]) -> list[str]:
     ]
 
 
-def main(
-    faults: Sequence[Fault], updates: int, seed: str, kept: Kept, run_child: Callable[[str, Step], Outcome]
-) -> int:
+def main(faults: Sequence[Fault], options: Namespace, kept: Kept, run_child: Callable[[str, Step], Outcome]) -> int:
     """All of them, one after the other: two servers at a time only disturb each other."""
     results: dict[str, dict[str, Outcome]] = {}
     for fault in faults:
-        results[fault.id] = judge(fault, updates, seed, kept, run_child)
+        planned = steps(fault, options.updates, str(options.seed), options.server)
+        results[fault.id] = judge(fault, planned[:-1] if options.parts else planned, kept, run_child)
         sys.stdout.write(f"{line(fault, results[fault.id])}\n")
         sys.stdout.flush()
     sys.stdout.write("\n".join(["", *summary(results), ""]))
