@@ -63,6 +63,35 @@ def test_parts_are_counted_apart_and_each_has_a_fault() -> None:
     assert lines[0] == "F1     part without a fault"
 
 
+SOUND = "import pytest\n@pytest.mark.planted('FR1')\ndef test_a(): pass\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"test_a.py": SOUND, "test_b.py": "import no_such_module"}, "No module named 'no_such_module'"),
+        ({"test_a.py": SOUND, "conftest.py": "raise OSError('broken')"}, "pytest ended before the collection was over"),
+        ({"test_a.py": SOUND, "conftest.py": "def pytest_collection(): raise OSError('broken')"}, "broken"),
+        ({"test_a.py": "def test_a(): pass"}, "none of the 0 collected tests plants a fault"),
+    ],
+    ids=["a module", "the configuration", "a plugin", "no fault"],
+)
+def test_what_cannot_be_collected_is_told_with_its_reason(tmp_path: Path, files: dict[str, str], words: str) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = planted\n", encoding="utf-8")
+    program = (
+        "import pytest; from tests.planted import Tally; found = Tally(); "
+        f"pytest.main(['-q', '-p', 'no:cacheprovider', {str(tmp_path)!r}], plugins=[found]); found.by_requirement()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 1
+    assert "NotCollectedError: the tests could not be collected" in done.stderr
+    assert words in done.stderr
+
+
 def test_a_requirement_that_is_none_is_told() -> None:
     lines, well = table({"FR99": {"a": "caught"}})
     assert "no requirement FR99" in lines
@@ -79,7 +108,7 @@ def test_every_requirement_with_checks_of_its_own_has_faults() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr
     lines = done.stdout.splitlines()
     assert "caught/planted" in lines[-1], done.stdout[-2000:]
     assert [line for line in lines if f"fewer than {LEAST} faults" in line or line.startswith("no requirement")] == []

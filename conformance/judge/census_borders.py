@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, cast
 
 from conformance.reference.binlog.rows import fixed_size
+from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import SMALL_LIMIT
 from conformance.reference.jsonb.layout import storage_free
@@ -45,7 +47,8 @@ def of_documents(before: bytes | None, after: bytes | None) -> Iterator[str]:
         if has_uint32:
             yield "document/uint32-in-large"
     elif after is not None and before != after and max(len(before), len(after)) <= _COMPARED:
-        yield from _compared(decode(before), decode(after))
+        with suppress(MysqlError):  # in place a document may come to nest deeper than it can be read
+            yield from _compared(decode(before), decode(after))
 
 
 def _small_size(stored: bytes) -> tuple[int, bool]:

@@ -65,7 +65,7 @@ def test_every_part_has_a_fault_of_its_own() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr
     lines = done.stdout.splitlines()
     assert [line for line in lines if line.endswith("part without a fault")] == []
     assert lines[-1].endswith("parts of requirements with a caught fault")
