@@ -164,7 +164,7 @@ TOOLS: Final[dict[str, Callable[[list[str]], str | None]]] = {
     "fuzz": run_fuzz,
     "live": live.run,
 }
-_OF_WORKERS: Final = "BINLOG_LAB_TESTS_FAULT"  # in the environment: the fault that worker processes plant as well
+OF_WORKERS: Final = "BINLOG_LAB_TESTS_FAULT"  # in the environment: the fault that worker processes plant as well
 
 
 def _fault(name: str) -> Iterator[Fault]:
@@ -189,7 +189,7 @@ def main(arguments: list[str]) -> None:
     if fault is not None:
         plant(fault)
     if fault is not None and tool == "live":
-        os.environ[_OF_WORKERS] = name
+        os.environ[OF_WORKERS] = name
     by = _imported(fault) if fault is not None and tool in ("pytest", "live") else None
     by = by or TOOLS[tool](rest)
     sys.stdout.write(f"\n{json.dumps(by)}\n")
@@ -199,5 +199,5 @@ def main(arguments: list[str]) -> None:
 
 if __name__ == "__main__":
     main(sys.argv[1:])
-elif __name__ == "__mp_main__" and _OF_WORKERS in os.environ:  # a worker of a run imports this module first
-    plant(next(_fault(os.environ[_OF_WORKERS])))
+elif __name__ == "__mp_main__" and OF_WORKERS in os.environ:  # a worker of a run imports this module first
+    plant(next(_fault(os.environ[OF_WORKERS])))
