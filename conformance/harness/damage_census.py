@@ -48,11 +48,11 @@ class Channel(NamedTuple):
             **{f"{self.name}/{field}": f"{self.name}: generated damage, {field}" for field in self.fields},
         }
 
-    def count(self, events: Iterable[Injection]) -> Counter[str]:
+    def counts(self, events: Iterable[Injection]) -> Counter[str]:
         """How often these events exercise each rule."""
-        counts: Counter[str] = Counter()
+        found: Counter[str] = Counter()
         for event in events:
-            counts[f"{self.name}/{predict(event).error}"] += 1
+            found[f"{self.name}/{predict(event).error}"] += 1
             if event.name.startswith(_GENERATED):
-                counts[f"{self.name}/{event.name.removeprefix(_GENERATED)}"] += 1
-        return Counter({rule: counts[rule] for rule in self.rules})
+                found[f"{self.name}/{event.name.removeprefix(_GENERATED)}"] += 1
+        return Counter({rule: found[rule] for rule in self.rules})

@@ -224,7 +224,7 @@ def apply_in_blocks(
 
     def count(block: BlockRecord, part: Sequence[ApplierTransaction]) -> None:
         if channel is not None:
-            block.exercised(channel.rules, channel.count(row for case in part for row in case.rows))
+            block.exercised(channel.rules, channel.counts(row for case in part for row in case.rows))
 
     record_in_blocks(check, cases, size, judge, count)
 

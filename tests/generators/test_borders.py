@@ -11,8 +11,8 @@ from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import DATETIME, Opaque, UInt
 from conformance.reference.jsonb.view import open_document
-from conformance.reference.partial.expression import Assignment, Call, Column, Literal
-from conformance.reference.partial.update import Columns, update_row
+from conformance.reference.partial.expression import Assignment, Call, Column, Columns, Literal
+from conformance.reference.partial.update import update_row
 from generators import borders, tables
 from generators.borders import Border
 from generators.cases import next_step, start

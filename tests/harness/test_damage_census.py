@@ -14,15 +14,15 @@ NAME = "damage/applier STRICT"
 def test_events_are_counted_by_their_outcome_and_by_the_damaged_field() -> None:
     channel = Channel(NAME, (APPLIED, *REFUSED), FIELDS)
     named = {event.name: event for event in damaged_events.listed()}
-    counts = channel.count(named[name] for name in ("no-diffs", "operation-3", "row-cut-at-1", "replace-root"))
+    counts = channel.counts(named[name] for name in ("no-diffs", "operation-3", "row-cut-at-1", "replace-root"))
     assert +counts == {f"{NAME}/0": 1, f"{NAME}/3649": 1, f"{NAME}/1610": 1, f"{NAME}/3648": 1}
     generated = [damaged_events.damaged(Stream("census", number)) for number in range(40)]
     cut = [event for event in generated if event.name == "generated-cut"]
-    assert channel.count(cut)[f"{NAME}/cut"] == len(cut) > 0
+    assert channel.counts(cut)[f"{NAME}/cut"] == len(cut) > 0
 
 
 def test_outcomes_of_another_check_are_not_counted() -> None:
-    counts = Channel(NAME, DIVERGED).count(e for e in damaged_events.listed() if e.name == "operation-3")
+    counts = Channel(NAME, DIVERGED).counts(e for e in damaged_events.listed() if e.name == "operation-3")
     assert counts.total() == 0
 
 
@@ -44,5 +44,5 @@ def test_outcomes_of_another_check_are_not_counted() -> None:
     ids=["listed", "matrix", "refused", "ignorable", "generated"],
 )
 def test_every_rule_of_a_check_is_met(channel: Channel, events: object) -> None:
-    counts = channel.count(events)  # type: ignore[arg-type]
+    counts = channel.counts(events)  # type: ignore[arg-type]
     assert set(channel.rules) == {rule for rule, count in counts.items() if count}

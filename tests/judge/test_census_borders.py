@@ -77,7 +77,8 @@ def test_documents_at_the_border_of_the_small_format(document: JsonValue, rules:
     ],
 )
 def test_values_in_the_place_of_others(old: JsonValue, new: JsonValue, rules: list[str]) -> None:
-    for before, after in (([1, old], [1, new]), ({"a": {"b": old}}, {"a": {"b": new}, "c": 1})):
+    pairs: list[tuple[JsonValue, JsonValue]] = [([1, old], [1, new]), ({"a": {"b": old}}, {"a": {"b": new}, "c": 1})]
+    for before, after in pairs:
         assert list(of_documents(encode(before), encode(after))) == rules
     assert list(of_documents(encode([old]), encode({"a": new}))) == []
 

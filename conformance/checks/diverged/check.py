@@ -41,7 +41,7 @@ def _run(check: Check, injector: Injector, injections: Sequence[Injection], chan
         return [injected(check.lab, injector, injection, outcome, seed) for injection, outcome in outcomes]
 
     def count(block: BlockRecord, part: Sequence[Injection]) -> None:
-        block.exercised(channel.rules, channel.count(part))
+        block.exercised(channel.rules, channel.counts(part))
 
     record_in_blocks(check, injections, _BLOCK, judge, count)
 
