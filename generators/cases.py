@@ -100,7 +100,9 @@ def next_step(
     assignments: list[Assignment] = []
     for name in _targets(draw, shape):
         assignments += scope.assignments(draw, name, lead)
-    others = _other_assignments(draw, shape, rows, chosen)
+    # Another change would hide whether the server takes a value for equal.
+    alone = scope.aimed and border in (Border.NUMBER, Border.MOMENT) and draw.below(4) > 0
+    others = [] if alone else _other_assignments(draw, shape, rows, chosen)
     # MySQL evaluates from left to right: a value taken from a column is the new one or the old one.
     assignments = [*others, *assignments] if draw.below(3) == 2 else [*assignments, *others]
     return Step(tuple(assignments), chosen, commit=draw.below(4) < 3)
@@ -178,6 +180,7 @@ class _Scope:
 
     def __init__(self, shape: Table, rows: Sequence[Row], border: Border | None) -> None:
         self.border = border
+        self.aimed = False
         self.moments = [column.name for column in shape.columns if column.type == "TIMESTAMP"]
         self.columns = {column.name: column for column in shape.columns}
         self.plain = sources(shape)
@@ -200,6 +203,7 @@ class _Scope:
         if self.border is not None and draw.below(_AIMED_ONE_IN) == _AIMED_ONE_IN - 1:
             aimed = borders.expression(draw, self.border, name, stored, moments=self.moments)
             expressions += [] if aimed is None else [aimed]
+            self.aimed = self.aimed or aimed is not None
         for _ in range(0 if expressions else 1 if draw.below(20) < 19 else 2):
             if draw.below(8) == 7 or (stored is None and draw.below(3) < 2):
                 expressions.append(
