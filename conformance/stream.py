@@ -258,6 +258,7 @@ class Block(Record):
     deviating: int = 0
     deviations: dict[str, int] = field(default_factory=dict)  # id of the listed deviation -> count of cases it explains
     census: dict[str, int] = field(default_factory=dict)
+    census_rules: dict[str, str] = field(default_factory=dict)  # the experiment's own rules: rule id -> sentence
     digest: str | None = None
     seconds: float = 0.0
 

@@ -21,7 +21,8 @@ from conformance.cases.update_case import Step, UpdateCase
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.expression import Assignment, Constant, Increment
-from generators import documents, updates
+from generators import borders, documents, updates
+from generators.borders import Border
 from generators.documents import Size
 from generators.draw import mix
 from generators.tables import SELECTOR, column_value, session, sources, table
@@ -38,6 +39,7 @@ Advance: TypeAlias = Callable[["Table", "Session", Sequence[Row], Step], Sequenc
 NESTED_BYTES: Final = 2000
 """A JSON column of more bytes is not put into another document, or into itself: sizes would double with each step."""
 MAX_BYTES: Final = 1 << 20
+_AIMED_ONE_IN: Final = 6  # assignments of a table with a border
 _KEY_SHIFT: Final = 1000  # more than any number of rows: a shifted id is never that of another row
 _INT_MAX: Final = 2**31 - 1
 
@@ -50,9 +52,11 @@ class Start(NamedTuple):
     rows: tuple[tuple[object, ...], ...]
 
 
-def start(draw: Draw, *, schema: str = "lab", name: str = "t", rows: int | None = None) -> Start:
-    """A table, a session, and start rows (``rows`` of them, or a few)."""
-    shape = table(draw.fork("table"), schema=schema, name=name)
+def start(
+    draw: Draw, *, schema: str = "lab", name: str = "t", rows: int | None = None, border: Border | None = None
+) -> Start:
+    """A table, a session, and start rows (``rows`` of them, or a few). ``border``: what the statements will aim at."""
+    shape = table(draw.fork("table"), schema=schema, name=name, border=border)
     part = draw.fork("rows")
     return Start(shape, session(draw.fork("session")), start_rows(part, shape, rows or part.choice(_ROW_COUNTS)))
 
@@ -80,20 +84,25 @@ def start_rows(draw: Draw, shape: Table, count: int) -> tuple[tuple[object, ...]
     return tuple(map(tuple, made))
 
 
-def next_step(draw: Draw, shape: Table, rows: Sequence[Row], *, refused: bool = False) -> Step:
+def next_step(
+    draw: Draw, shape: Table, rows: Sequence[Row], *, refused: bool = False, border: Border | None = None
+) -> Step:
     """An UPDATE for ``rows``, which stand in the order of the start rows and have the values of now.
 
-    ``refused``: a statement that the server answers with an error, changing nothing.
+    ``refused``: a statement that the server answers with an error, changing nothing. ``border``: what some of the
+    statements aim at.
     """
     chosen = _choose_rows(draw, len(rows))
     lead = rows[chosen[draw.below(len(chosen))]]
     if refused:
         return _refused(draw, shape, rows, chosen)
-    scope = _Scope(shape, [rows[index] for index in chosen])
+    scope = _Scope(shape, [rows[index] for index in chosen], border)
     assignments: list[Assignment] = []
     for name in _targets(draw, shape):
         assignments += scope.assignments(draw, name, lead)
-    others = _other_assignments(draw, shape, rows, chosen)
+    # Another change would hide whether the server takes a value for equal.
+    alone = scope.aimed and border in (Border.NUMBER, Border.MOMENT) and draw.below(4) > 0
+    others = [] if alone else _other_assignments(draw, shape, rows, chosen)
     # MySQL evaluates from left to right: a value taken from a column is the new one or the old one.
     assignments = [*others, *assignments] if draw.below(3) == 2 else [*assignments, *others]
     return Step(tuple(assignments), chosen, commit=draw.below(4) < 3)
@@ -105,12 +114,13 @@ def update_case(
     """A whole Case. ``advance`` is the model: the rows after a step."""
     if steps < 1:
         raise ValueError(f"{steps} steps")
-    begun = start(draw.fork("start"), rows=rows)
+    border = draw.fork("border").choice(tuple(Border))
+    begun = start(draw.fork("start"), rows=rows, border=border)
     names = [column.name for column in begun.table.columns]
     state: Sequence[Row] = [dict(zip(names, row, strict=True)) for row in begun.rows]
     made: list[Step] = []
     for number in range(steps):
-        step = next_step(draw.fork("step", number), begun.table, state)
+        step = next_step(draw.fork("step", number), begun.table, state, border=border)
         if number == steps - 1:
             step = replace(step, commit=True)
         state = advance(begun.table, begun.session, state, step)
@@ -168,7 +178,10 @@ class _Scope:
     Columns assigned before are no sources any more: they may be NULL or larger by then.
     """
 
-    def __init__(self, shape: Table, rows: Sequence[Row]) -> None:
+    def __init__(self, shape: Table, rows: Sequence[Row], border: Border | None) -> None:
+        self.border = border
+        self.aimed = False
+        self.moments = [column.name for column in shape.columns if column.type == "TIMESTAMP"]
         self.columns = {column.name: column for column in shape.columns}
         self.plain = sources(shape)
         self.rows = rows
@@ -187,7 +200,11 @@ class _Scope:
         if stored is not None and len(stored) > MAX_BYTES:
             stored = None
         expressions: list[Expression] = []
-        for _ in range(1 if draw.below(20) < 19 else 2):
+        if self.border is not None and draw.below(_AIMED_ONE_IN) == _AIMED_ONE_IN - 1:
+            aimed = borders.expression(draw, self.border, name, stored, moments=self.moments)
+            expressions += [] if aimed is None else [aimed]
+            self.aimed = self.aimed or aimed is not None
+        for _ in range(0 if expressions else 1 if draw.below(20) < 19 else 2):
             if draw.below(8) == 7 or (stored is None and draw.below(3) < 2):
                 expressions.append(
                     updates.whole(draw, name, stored, sources=taken, documents_from=others, nullable=nullable)

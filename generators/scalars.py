@@ -115,7 +115,11 @@ def portable(number: float) -> float:
 
 def double(draw: Draw) -> float:
     """A finite double; short decimals, listed edges and random bits."""
-    number = _any_double(draw)
+    return exact(_any_double(draw))
+
+
+def exact(number: float) -> float:
+    """The same double, or inside of :func:`portable_doubles` a near one that all servers read alike."""
     return portable(number) if _only_portable.get() else number
 
 

@@ -193,6 +193,31 @@ def stream(draw: Draw, groups: int, start: str | None = None) -> list[list[Body]
     return out
 
 
+# --- texts at the borders of the classes ------------------------------------------------------------------------------
+
+TEXTS: Final = (
+    b"B", b"BE", b"BEGI", b"BEGIN", b"BEGIN ", b"BEGINS", b"begin", b"C", b"COMMI", b"COMMIT", b"COMMIT ", b"COMMITS",
+    b"commit", b"R", b"ROLLBACK", b"ROLLBACK ", b"ROLLBACKS", b"rollback", b"ROLLBACK TO", b"ROLLBACK TO s",
+    b"rollback to s", b"Rollback To s", b"X", b"XA", b"XA STAR", b"XA START", b"XA STARTS", b"xa start x",
+    b"XA ROLLBAC", b"XA ROLLBACK", b"xa rollback x", b"Xa Rollback x",
+)  # fmt: skip
+"""Texts of QUERY events on both sides of what a receiver takes for BEGIN, COMMIT, ROLLBACK and the statements of XA
+(transaction-boundaries B.1)."""
+PLACES: Final[dict[str, tuple[Body, ...]]] = {
+    "outside": (),
+    "behind a GTID": (Gtid(type=EventType.ANONYMOUS_GTID),),
+    "in a statement": (Gtid(type=EventType.ANONYMOUS_GTID), Intvar(value=9)),
+    "behind BEGIN": (Gtid(type=EventType.ANONYMOUS_GTID), _BEGIN),
+}
+"""The states in which such a text comes, with the events that lead there from outside of a transaction."""
+
+
+def texts(draw: Draw) -> list[list[Body]]:
+    """Every text in every state, in any order. An INCIDENT in front of each leads out of whatever was open."""
+    pairs = [(before, text) for before in PLACES.values() for text in TEXTS]
+    return [[Incident(), *before, Query(text=text)] for before, text in draw.shuffled(pairs)]
+
+
 # --- damage ----------------------------------------------------------------------------------------------------------
 
 # Events that no place is right for: no text, a retired type, a type that may be ignored.

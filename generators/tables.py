@@ -14,6 +14,7 @@ from conformance.cases.session import Session
 from conformance.reference.tables import temporal
 from conformance.reference.tables.definitions import Column, Table
 from generators import scalars
+from generators.borders import JSON_COLUMNS, Border
 from generators.draw import mix
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ NAMES: Final = (
 """Column names: plain ones, reserved words, and all that quoting makes legal. Different without regard to case."""
 
 
-def table(draw: Draw, *, schema: str = "lab", name: str = "t") -> Table:
-    """A table with one or more JSON columns."""
-    json_count = draw.choice(_JSON_COUNTS)
+def table(draw: Draw, *, schema: str = "lab", name: str = "t", border: Border | None = None) -> Table:
+    """A table with one or more JSON columns. ``border``: what its statements are going to aim at."""
+    json_count = draw.choice(JSON_COLUMNS if border is Border.COLUMNS else _JSON_COUNTS)
     taken: set[str] = {"id", "n", "k2", "vkey"}
     json_columns = [
         Column(name=_name(draw, taken, f"j{number or ''}"), type="JSON", nullable=draw.below(6) < 5)
@@ -40,6 +41,9 @@ def table(draw: Draw, *, schema: str = "lab", name: str = "t") -> Table:
     ]
     # Few side columns beside many JSON columns: the images are long enough.
     sides = [_side(draw, taken, number) for number in range(draw.choice(_SIDE_COUNTS) if json_count < 5 else 1)]
+    if border is Border.MOMENT:
+        moments = [("moment", "TIMESTAMP"), ("moment2", "DATETIME")]
+        sides += [Column(name=_name(draw, taken, plain), type=kind, scale=6) for plain, kind in moments]
     key = draw.choice(_KEYS)
     columns = [Column(name="n", type="INT", nullable=True), *json_columns, *sides]
     if key == "composite":

@@ -5,7 +5,8 @@ A test plants a fault if one of its parameters is called ``fault`` (or ``checks`
 marked ``planted`` with the requirements that the fault breaks (none: it breaks no requirement of a worklog). A fault
 that several tests plant is caught if all of them catch it. Options are pytest's: ``-m "not live"`` leaves out what
 needs a server, ``-k`` selects. Exit status 1 if a fault was missed, if a requirement with checks of its own has fewer
-than two faults or one that is judged within another has none, or if nothing ran.
+than two faults or one that is judged within another has none, or if nothing ran. Where the tests cannot
+be collected, that and the reason are all that is said: what was not collected is no missing fault.
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ def planted_by(item: pytest.Item) -> Planted | None:
     return Planted(f"{requirements[0]} {name}" if requirements else name, requirements)
 
 
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["no reason was given"])[-1]
+
+
 def _of_checks(checks: Iterable[str]) -> tuple[str, ...]:
     """What the checks of the update campaign judge that must notice."""
     from conformance.harness.update_checks import UPDATE_CHECKS
@@ -78,13 +83,46 @@ def _broken_by(fault: Any) -> tuple[str, ...]:
     return ()
 
 
+class NotCollectedError(Exception):
+    """The tests could not be collected, so nothing can be said of their faults."""
+
+
 @dataclass(slots=True, eq=False)  # pytest keeps plugins in sets
 class Tally:
-    """A pytest plugin that keeps the tests with faults, and counts what came of each."""
+    """A pytest plugin that keeps the tests with faults, and counts what came of each. ``collected``: whether a
+    collection that began came to its end."""
 
     faults: dict[str, Planted] = field(default_factory=dict)  # by test
     passed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
+    collected: bool = True
+    problems: list[str] = field(default_factory=list)
+
+    def pytest_addoption(self) -> None:
+        """Begin, as this is called first: whatever ends pytest before the collection is over leaves ``collected``
+        false."""
+        self.collected = False
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note what could not be collected, and why."""
+        if report.failed:
+            self.problems.append(f"{report.nodeid or 'tests'}: {_last_line(report.longreprtext)}")
+
+    def pytest_internalerror(self, excrepr: object) -> None:
+        """Note an error of pytest itself, or of a plugin."""
+        self.problems.append(f"pytest: {_last_line(str(excrepr))}")
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """The collection is over; without any fault something is wrong with it."""
+        self.collected = True
+        if not self.faults:
+            self.problems.append(f"none of the {session.testscollected} collected tests plants a fault")
+
+    def check_collected(self) -> None:
+        """Raise if the faults are not known."""
+        if self.problems or not self.collected:
+            reasons = self.problems or ["pytest ended before the collection was over; its own words stand above"]
+            raise NotCollectedError("the tests could not be collected: " + "; ".join(reasons))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -103,6 +141,7 @@ class Tally:
 
     def by_requirement(self) -> dict[str, dict[str, str]]:
         """Requirement -> fault -> ``caught``, ``missed`` or ``not run``, the worst of its tests."""
+        self.check_collected()
         out: dict[str, dict[str, str]] = defaultdict(dict)
         for test, planted in self.faults.items():
             word = "missed" if test in self.failed else "caught" if test in self.passed else "not run"
@@ -164,7 +203,11 @@ def main(arguments: list[str]) -> int:
     tally = Tally()
     options = ["-q", "--no-header", "--disable-warnings", "-p", "no:cacheprovider", "--tb=line", f"--rootdir={ROOT}"]
     code = pytest.main([*options, *arguments, str(ROOT / "tests")], plugins=[tally])
-    lines, well = table(tally.by_requirement())
+    try:
+        lines, well = table(tally.by_requirement())
+    except NotCollectedError as problem:
+        sys.stderr.write(f"{problem}\n")
+        return 1
     sys.stdout.write("\n".join(["", *lines, ""]))
     return 0 if well and code == pytest.ExitCode.OK else 1
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
 import pytest
 
 from conformance.requirements.catalogue import REQUIREMENTS
+from tests.faults.catalogue import ROOT
 from tests.faults.census import Planted as Counted
 from tests.faults.census import benches, by_requirement, by_tests
 from tests.faults.page import PAGE, page
 from tests.planted import LEAST, NO_REQUIREMENT, Planted, Tally, parts, table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def tally(**outcomes: str) -> Tally:
@@ -67,6 +75,35 @@ def test_a_fault_may_break_no_requirement() -> None:
     lines, _ = table(found.by_requirement())
     assert f"no requirement {NO_REQUIREMENT}" not in lines
     assert lines[-1] == "1/1 caught/planted, 0 not run"
+
+
+SOUND = "import pytest\n@pytest.mark.planted('FR1')\ndef test_a(): pass\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"test_a.py": SOUND, "test_b.py": "import no_such_module"}, "No module named 'no_such_module'"),
+        ({"test_a.py": SOUND, "conftest.py": "raise OSError('broken')"}, "pytest ended before the collection was over"),
+        ({"test_a.py": SOUND, "conftest.py": "def pytest_collection(): raise OSError('broken')"}, "broken"),
+        ({"test_a.py": "def test_a(): pass"}, "none of the 0 collected tests plants a fault"),
+    ],
+    ids=["a module", "the configuration", "a plugin", "no fault"],
+)
+def test_what_cannot_be_collected_is_told_with_its_reason(tmp_path: Path, files: dict[str, str], words: str) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = planted\n", encoding="utf-8")
+    program = (
+        "import pytest; from tests.planted import Tally; found = Tally(); "
+        f"pytest.main(['-q', '-p', 'no:cacheprovider', {str(tmp_path)!r}], plugins=[found]); found.by_requirement()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 1
+    assert "NotCollectedError: the tests could not be collected" in done.stderr
+    assert words in done.stderr
 
 
 def test_a_requirement_that_is_none_is_told() -> None:

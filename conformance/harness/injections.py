@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
     from conformance.harness.check import Check
+    from conformance.harness.damage_census import Channel
     from conformance.harness.recorder import BlockRecord
     from conformance.harness.session import Lab
     from conformance.judge.damage.diverged import Judged
@@ -191,12 +192,19 @@ def record_tried(block: BlockRecord, items: Iterable[Tried]) -> None:
 
 
 def record_in_blocks(
-    check: Check, cases: Sequence[_Case], size: int, judge: Callable[[Sequence[_Case]], Iterable[Tried]]
+    check: Check,
+    cases: Sequence[_Case],
+    size: int,
+    judge: Callable[[Sequence[_Case]], Iterable[Tried]],
+    count: Callable[[BlockRecord, Sequence[_Case]], None] = lambda _, __: None,
 ) -> None:
-    """Give Cases to a server in blocks of ``size``; ``judge`` runs a block and returns its verdicts."""
+    """Give Cases to a server in blocks of ``size``; ``judge`` runs a block and returns its verdicts, ``count`` adds its
+    census."""
     for number, start in enumerate(range(0, len(cases), size)):
         with check.block(number, cases=None) as block:
-            record_tried(block, judge(cases[start : start + size]))
+            part = cases[start : start + size]
+            record_tried(block, judge(part))
+            count(block, part)
 
 
 def apply_in_blocks(
@@ -205,6 +213,8 @@ def apply_in_blocks(
     cases: Sequence[ApplierTransaction],
     size: int,
     ignored: frozenset[int] = frozenset(),
+    *,
+    channel: Channel | None = None,
 ) -> None:
     """Give transactions to an applier, ``size`` of them in one relay log; ``ignored``: errors that it ignores."""
 
@@ -212,7 +222,11 @@ def apply_in_blocks(
         outcomes = zip(part, applier_cases.apply_transactions(applier, part), strict=True)
         return [judged_transaction(check.lab, applier.server, case, outcome, ignored) for case, outcome in outcomes]
 
-    record_in_blocks(check, cases, size, judge)
+    def count(block: BlockRecord, part: Sequence[ApplierTransaction]) -> None:
+        if channel is not None:
+            block.exercised(channel.rules, channel.counts(row for case in part for row in case.rows))
+
+    record_in_blocks(check, cases, size, judge, count)
 
 
 def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None) -> None:

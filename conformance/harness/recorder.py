@@ -17,7 +17,7 @@ from conformance.stream import Block, CaseVerdict, Finding
 from conformance.verdict import SEVERITY, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -194,6 +194,13 @@ class BlockRecord:
     def compared(self, **figures: Any) -> None:
         """Add figures to the block's record, by the names of its fields."""
         self.figures.update(figures)
+
+    def exercised(self, rules: Mapping[str, str], counts: Mapping[str, int]) -> None:
+        """Add the experiment's own rules of the census, with their sentences, and how often the block exercised each:
+        a rule that ``counts`` lacks was not exercised."""
+        known, counted = self.figures.get("census_rules", {}), Counter(self.figures.get("census", {}))
+        counted.update({**dict.fromkeys(rules, 0), **counts})
+        self.compared(census_rules={**known, **rules}, census=dict(counted))
 
     # --- the record ----------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from contextlib import ExitStack
 from dataclasses import replace
@@ -13,6 +14,7 @@ from conformance.cases.files import dump_case
 from conformance.harness.check import GUEST, Check
 from conformance.judge.sql import judge_sql
 from conformance.judge.updates.forms import form_of
+from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.requirements.versions import applies
 from conformance.servers.roles.sql_cases import run_sql
 from conformance.verdict import Verdict
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
     from conformance.servers.roles.pair import Pair
 
+# Warnings of the option: the census counts the statements that must give, or must not give, each.
+_WARNINGS: Final = frozenset(
+    name for name, row in REQUIREMENTS.items() if re.fullmatch("W0|W[13][a-e]", name) and row.within is None
+)
 _FINDINGS: Final = 5  # distinct failures of a check that are shrunk
 _SHOWN: Final = 20  # records of a check with a statement of their own; the counts are always whole
 
@@ -114,6 +120,9 @@ class _Run:
             self._tell(case, verdict)
             deviation = verdict.deviation if verdict.deviation in self._listed else None
             statement = case.statements[verdict.index]
+            if verdict.requirement in _WARNINGS:
+                rule, sentence = f"warning/{verdict.requirement}", REQUIREMENTS[verdict.requirement].statement
+                self._block(verdict.requirement).exercised({rule: sentence}, {rule: 1})
             self._block(verdict.requirement).count(
                 Verdict(verdict.verdict),
                 deviation=deviation,

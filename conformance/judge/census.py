@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.judge import census_borders as borders
 from conformance.reference.jsonb import values
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.values import LARGE_ARRAY, Opaque, UInt
@@ -91,6 +92,16 @@ RULES: Final[dict[str, str]] = {
     "document/over-4k": "a document over 4 KB",
     "document/over-64k": "a document over 64 KB",
     "document/over-256k": "a document over 256 KB",
+    "document/65535-bytes": "a small container of exactly 65,535 bytes",
+    "document/65536-bytes": "a large container that would have 65,536 bytes as a small one",
+    "document/uint32-in-large": "an unsigned number of 32 bits inlined in a large container",
+    # what an update puts in the place of an old value
+    "compare/timestamp-datetime": "a DATETIME in the place of the TIMESTAMP of the same moment",
+    "compare/double-2^53": "a double and an integer near 2^53, one in the place of the other",
+    "compare/double-2^63": "a double and an integer near 2^63, one in the place of the other",
+    # names in diffs
+    "path/U+036F": "a diff whose path has U+036F in a name",
+    "path/U+0370": "a diff whose path has U+0370 in a name",
     # value types, as they stand in arguments
     **{
         f"value/{name}": f"a value of type {name}"
@@ -105,12 +116,16 @@ RULES: Final[dict[str, str]] = {
     # tables and sessions
     "table/one-json-column": "an update of a table with one JSON column",
     "table/two-json-columns": "an update of a table with two or more JSON columns",
+    "table/8-json-columns": "an update of a table with exactly eight JSON columns",
+    "table/9-json-columns": "an update of a table with exactly nine JSON columns",
     "table/over-8-json-columns": "an update of a table whose partial bits need two bytes",
+    "table/timestamp-and-datetime": "an update of a table with a TIMESTAMP beside a DATETIME",
     "table/no-key": "an update of a table without a usable key",
     "table/primary-key": "an update of a table with a primary key",
     "statement/one-row": "a statement that visits one row",
     "statement/several-rows": "a statement that visits several rows",
     "statement/several-events": "a statement whose rows are split over several events",
+    "statement/full-event": "an event of several rows that has exactly the greatest size",
     "statement/two-columns": "a statement that assigns two or more JSON columns",
     "statement/twice": "a statement that assigns a JSON column twice",
     "statement/key-change": "a statement that changes a key column",
@@ -177,10 +192,16 @@ def count(script: Script) -> Counter[str]:
         columns = len(table.json_columns)
         census["table/two-json-columns" if columns > 1 else "table/one-json-column"] += updates
         census["table/over-8-json-columns"] += updates * (columns > 8)
+        if columns in (8, 9):
+            census[f"table/{columns}-json-columns"] += updates
+        types = {column.type for column in table.columns}
+        census["table/timestamp-and-datetime"] += updates * (types >= {"TIMESTAMP", "DATETIME"})
         census["table/primary-key" if table.primary_key else "table/no-key"] += updates * (
             bool(table.primary_key) or not script.model.key
         )
         _count_statement(census, prediction, table, key)
+        limit = script.model.row_event_max_size
+        census["statement/full-event"] += sum(borders.is_full(event, limit) for event in prediction.events)
         for row in prediction.rows:
             _count_row(census, row)
             for assignment in prediction.step.assignments:
@@ -206,6 +227,7 @@ def _count_row(census: Counter[str], row: RowPrediction) -> None:
     for name, column in change.columns.items():
         census.update(column.rules)
         _count_document(census, column.before)
+        census.update(borders.of_documents(column.before, column.after))
         if not change.logged:
             continue
         decision = row.decisions[name]
@@ -220,6 +242,7 @@ def _count_row(census: Counter[str], row: RowPrediction) -> None:
                 assert column.diffs is not None
                 census["diff/several"] += len(column.diffs) > 1
                 census.update(f"diff/{diff.operation.name}" for diff in column.diffs)
+                census.update(borders.of_paths(column.encoded))
         if decision.reason in ("smaller", "not-smaller") and column.after is not None:
             distance = len(column.after) - 4 - len(column.encoded)
             census["decision/border-partial"] += distance == 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from conformance.stream import Run
+    from conformance.stream import Block, Run
 
 RULE_SEPARATOR = "/"
 
@@ -57,23 +57,38 @@ class MixShare:
 
 
 class Census:
-    """Counts by rule. The first record of the run lists the rules; the census is false while nothing was counted."""
+    """Counts by rule. The first record of the run lists the rules of the updates, and each experiment's blocks its own:
+    they count where the experiment ran. The census is false while nothing was counted."""
 
     def __init__(self) -> None:
         self.run: Run | None = None
         self.counts: Counter[str] = Counter()
+        self._own: dict[str, str] = {}  # rules of experiments that ran
+        self._updates = False  # whether the updates were counted
 
     def __bool__(self) -> bool:
         return bool(self.counts)
 
+    def add(self, block: Block) -> None:
+        """Count a block."""
+        self.counts.update(block.census)
+        self._own.update(block.census_rules)
+        self._updates = self._updates or not block.census.keys() <= block.census_rules.keys()
+
+    @property
+    def _rules(self) -> dict[str, str]:
+        """The rules with their sentences: those of the updates if they ran, or nothing else did."""
+        updates = self.run.census_rules if self.run and (self._updates or not self._own) else {}
+        return {**updates, **self._own}
+
     def complete(self) -> dict[str, int]:
         """Every rule with its count. A rule that the run never met has 0, and the reports say so."""
-        rules = self.run.census_rules if self.run else {}
+        rules = self._rules
         return {rule: self.counts.get(rule, 0) for rule in (*rules, *(r for r in self.counts if r not in rules))}
 
     def groups(self) -> list[CensusGroup]:
         """The rules by group, with shares where the group's rules add up to a whole."""
-        sentences = self.run.census_rules if self.run else {}
+        sentences = self._rules
         grouped: defaultdict[str, list[CensusRule]] = defaultdict(list)
         for rule, count in self.complete().items():
             group, _, name = rule.partition(RULE_SEPARATOR)

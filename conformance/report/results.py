@@ -167,7 +167,7 @@ class Summary:
                 self._shown.add((deviation, block.subject))
         for name in COUNTERS:
             self.counters[name] += getattr(block, name)
-        self.census.counts.update(block.census)
+        self.census.add(block)
 
     def _add_verdict(self, verdict: CaseVerdict) -> None:
         decoder = self.matrix.add(verdict)

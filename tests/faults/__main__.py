@@ -2,7 +2,7 @@
 
 ``python -m tests.faults`` (from the repository's root) counts every fault that is planted anywhere in the project, in
 one table (:mod:`tests.faults.census`); ``--page`` writes docs/planted-faults.md of it. The faults that tests plant are
-run by ``python -m tests.planted``. Four kinds have a bench here:
+run by ``python -m tests.planted``. Five kinds have a bench here:
 
 ``--reference`` plants every fault of ``catalogue.toml`` in the reference, gives it to each of the three tools of
 :mod:`tests.faults.tools`, and prints a line for each fault and the kill rates. ``--first`` stops at the first tool
@@ -10,10 +10,11 @@ that kills; ``--tool`` selects tools; ``--runs`` is the number of atheris's exec
 inputs only, for which no fuzzer is needed). ``--oracles`` plants the faults of ``oracles.toml``, which the fuzz targets
 must find alone, each in 60 seconds of CPU. ``--servers`` runs the kit's checks on faulty servers
 (:mod:`tests.faults.servers.run`), ``--spark`` the matrices on faulty models (:mod:`tests.faults.spark.run`).
-``--only`` selects faults. With ``--results FILE`` a run that was broken off goes on:
+``--live`` plants the faults of ``live.toml``, which the main job must find alone on a sound server
+(:mod:`tests.faults.live`). ``--only`` selects faults. With ``--results FILE`` a run that was broken off goes on:
 what stands in FILE for the same faulty text is not run again; of servers, FILE keeps the last outcome of each. Exit
-status 1 if fewer than 97 % of the faults of the reference die, if a tool finds something in the sound reference, or if
-a faulty server or a fault of a budget lives.
+status 1 if fewer than 97 % of the faults of the reference die (90 % with ``--live``), if a tool finds something in the
+sound reference, or if a faulty server or a fault of a budget lives.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -33,7 +35,8 @@ from signal import SIGKILL, SIGXCPU
 from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tests.faults.catalogue import FAULTS, ORACLE_FAULTS, ROOT, faulty_text
+from tests.faults import live
+from tests.faults.catalogue import FAULTS, LIVE_FAULTS, ORACLE_FAULTS, ROOT, faulty_text
 from tests.faults.tools import (
     TOOLS,
     Step,
@@ -244,15 +247,20 @@ def arguments_of(arguments: Sequence[str]) -> argparse.Namespace:
     kinds.add_argument("--oracles", action="store_true", help="the faults that fuzz targets must find alone")
     kinds.add_argument("--servers", action="store_true", help="faulty servers, under the kit's own checks")
     kinds.add_argument("--spark", action="store_true", help="every budget of the matrices, with its faults")
+    kinds.add_argument("--live", action="store_true", help="the faults that the main job must find alone")
     kinds.add_argument("--page", action="store_true", help="count all, and write docs/planted-faults.md")
+    parser.add_argument("--server", default="auto", metavar="SPEC", help="with --live: a server for the first updates")
+    parser.add_argument("--parts", action="store_true", help="with --live: without the whole job at the end")
+    parser.add_argument("--updates", type=int, default=live.UPDATES, help="of the main job")
     parser.add_argument("--first", action="store_true", help="the first tool that kills is enough")
     parser.add_argument("--runs", type=int, default=100_000, help="executions of atheris for each target; 0: none")
     parser.add_argument("--seed", type=int, default=1, help="of atheris's random numbers")
     parser.add_argument("--jobs", type=int, default=1, help="faults at a time")
     parser.add_argument("--results", type=Path, metavar="FILE", help="go on from what is kept there, and keep it there")
     options = parser.parse_args(arguments)
-    if arguments and not (options.reference or options.oracles or options.servers or options.page):
-        parser.error("say which faults to plant: --reference, --oracles or --servers")
+    benches = (options.reference, options.oracles, options.live, options.servers, options.spark)
+    if arguments and not any((*benches, options.page)):
+        parser.error("say which faults to plant: --reference, --oracles, --live, --servers or --spark")
     options.tool = ["fuzzing"] if options.oracles else options.tool or list(TOOLS)
     if options.oracles:
         options.runs = max(options.runs, _NO_LIMIT)
@@ -284,6 +292,10 @@ def main(arguments: Sequence[str]) -> int:
         from tests.faults.servers import run
 
         return run.main(options.only, str(options.seed), options.results)
+    if options.live:
+        child = partial(run_child, seconds=live.SECONDS)
+        chosen = selected(options.only, LIVE_FAULTS)
+        return live.main(chosen, options, Kept(options.results), child)
     faults = selected(options.only, ORACLE_FAULTS if options.oracles else FAULTS)
     results: dict[str, dict[str, Outcome]] = {}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:

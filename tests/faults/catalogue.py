@@ -1,6 +1,7 @@
 """The planted faults of the reference (``catalogue.toml``), and the text of a module with one of them.
 
 Those of ``oracles.toml`` are for the fuzz targets alone, which must find them without the help of the unit tests.
+Those of ``live.toml`` are for a run on a server alone.
 
 Written from the sentences of the sheets, and from faults that were found (CHANGELOG), before the fuzz targets were
 tuned. A fault that survives means a missing vector, property or target; it is no reason to take it out. What a mutant
@@ -38,6 +39,7 @@ def _read(name: str) -> tuple[Fault, ...]:
 
 FAULTS: Final = _read("catalogue.toml")
 ORACLE_FAULTS: Final = _read("oracles.toml")
+LIVE_FAULTS: Final = _read("live.toml")
 
 
 def path_of(module: str) -> Path:

@@ -1,7 +1,7 @@
 """Every planted fault of the project, by kind and by requirement: the one count that ``python -m tests.faults`` prints
 and of which the page ``docs/planted-faults.md`` is made.
 
-Three kinds have a bench of their own. All others are planted by tests: the folder of a test says which kind it plants.
+Some kinds have a bench of their own. All others are planted by tests: the folder of a test says which kind it plants.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import sys
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tests.faults.catalogue import FAULTS, ORACLE_FAULTS, ROOT
+from tests.faults.catalogue import FAULTS, LIVE_FAULTS, ORACLE_FAULTS, ROOT
 from tests.faults.servers.catalogue import SERVER_FAULTS
+from tests.faults.spark.catalogue import BROKEN_BY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,7 +54,9 @@ _TESTS: Final = "python -m tests.planted"
 KINDS: Final = (
     Kind("reference", "a changed function of the reference, under its tests", "python -m tests.faults --reference"),
     Kind("oracles", "a changed function of the reference, under fuzz targets", "python -m tests.faults --oracles"),
+    Kind("live", "a changed function of the reference, under the main job", "python -m tests.faults --live"),
     Kind("servers", "a real server behind a relay, under the kit's own checks", "python -m tests.faults --servers"),
+    Kind("spark", "a changed model or applier in Spark's workers, under a budget", "python -m tests.faults --spark"),
     Kind("subjects", "a decoder with one defect, under the suite for decoders", _TESTS, ("tests/subjects/",)),
     Kind("parts", "what breaks one part of a requirement, under its judge", _TESTS, ("tests/requirements/test_parts",)),
     Kind("versions", "a wrong cell of the table of versions, under its tests", _TESTS, ("tests/requirements/",)),
@@ -75,8 +78,23 @@ def benches() -> list[Planted]:
     return [
         *(Planted("reference", fault.id) for fault in FAULTS),
         *(Planted("oracles", fault.id) for fault in ORACLE_FAULTS),
+        *(Planted("live", fault.id) for fault in LIVE_FAULTS),
         *(Planted("servers", fault.id, fault.breaks) for fault in SERVER_FAULTS),
+        *_of_budgets(),
     ]
+
+
+def _of_budgets() -> list[Planted]:
+    """The faults of budgets, which break the requirements that the budgets judge."""
+    from scenarios.matrix import load_matrix
+
+    broken: dict[str, set[str]] = defaultdict(set)
+    for name, budgets in BROKEN_BY.items():
+        judged = {budget.id: budget.requirement for budget in load_matrix(name).budgets}
+        for budget, faults in budgets.items():
+            for fault in faults:
+                broken[fault].add(judged[budget])
+    return [Planted("spark", name, tuple(sorted(names))) for name, names in broken.items()]
 
 
 def by_tests() -> list[Planted]:

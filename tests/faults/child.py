@@ -17,7 +17,8 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.faults.catalogue import FAULTS, ORACLE_FAULTS, PACKAGE, ROOT
+from tests.faults import live
+from tests.faults.catalogue import FAULTS, LIVE_FAULTS, ORACLE_FAULTS, PACKAGE, ROOT
 from tests.faults.plant import plant
 
 if TYPE_CHECKING:
@@ -161,11 +162,13 @@ TOOLS: Final[dict[str, Callable[[list[str]], str | None]]] = {
     "map": run_map,
     "reach": run_reach,
     "fuzz": run_fuzz,
+    "live": live.run,
 }
+OF_WORKERS: Final = "BINLOG_LAB_TESTS_FAULT"  # in the environment: the fault that worker processes plant as well
 
 
 def _fault(name: str) -> Iterator[Fault]:
-    return (fault for fault in (*FAULTS, *ORACLE_FAULTS) if fault.id == name)
+    return (fault for fault in (*FAULTS, *ORACLE_FAULTS, *LIVE_FAULTS) if fault.id == name)
 
 
 def _imported(fault: Fault) -> str | None:
@@ -180,12 +183,14 @@ def _imported(fault: Fault) -> str | None:
 def main(arguments: list[str]) -> None:
     """Run it."""
     name, tool, *rest = arguments
-    if tool != "fuzz":
+    if tool not in ("fuzz", "live"):  # a fuzzer limits itself; a server needs more
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     fault = next(_fault(name)) if name != "-" else None
     if fault is not None:
         plant(fault)
-    by = _imported(fault) if fault is not None and tool == "pytest" else None
+    if fault is not None and tool == "live":
+        os.environ[OF_WORKERS] = name
+    by = _imported(fault) if fault is not None and tool in ("pytest", "live") else None
     by = by or TOOLS[tool](rest)
     sys.stdout.write(f"\n{json.dumps(by)}\n")
     sys.stdout.flush()
@@ -194,3 +199,5 @@ def main(arguments: list[str]) -> None:
 
 if __name__ == "__main__":
     main(sys.argv[1:])
+elif __name__ == "__mp_main__" and OF_WORKERS in os.environ:  # a worker of a run imports this module first
+    plant(next(_fault(os.environ[OF_WORKERS])))

@@ -8,10 +8,11 @@ import pytest
 
 from tests.faults import census
 from tests.faults.__main__ import main
-from tests.faults.catalogue import FAULTS, ORACLE_FAULTS
+from tests.faults.catalogue import FAULTS, LIVE_FAULTS, ORACLE_FAULTS
 from tests.faults.census import Planted, benches, by_kind, by_requirement, kind_of, planted_by, table
 from tests.faults.page import page, recorded
 from tests.faults.servers.catalogue import SERVER_FAULTS
+from tests.faults.spark.catalogue import FAULTS as BUDGET_FAULTS
 
 
 def test_the_first_kind_that_fits_has_a_test() -> None:
@@ -34,9 +35,10 @@ def test_what_two_tests_plant_counts_once_with_the_requirements_of_both() -> Non
 def test_every_catalogue_of_faults_is_a_kind() -> None:
     """A new catalogue beside the others has to be counted."""
     names = {path.stem for path in Path(census.__file__).parent.glob("*.toml")}
-    assert names == {"catalogue", "oracles"}
+    assert names == {"catalogue", "oracles", "live"}
     assert by_kind(benches()) == {
-        "reference": len(FAULTS), "oracles": len(ORACLE_FAULTS), "servers": len(SERVER_FAULTS)
+        "reference": len(FAULTS), "oracles": len(ORACLE_FAULTS), "live": len(LIVE_FAULTS),
+        "servers": len(SERVER_FAULTS), "spark": len(BUDGET_FAULTS),
     }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.docs.citations import citations
 from tests.faults.__main__ import Kept, Outcome, run_child, selected
-from tests.faults.catalogue import FAULTS, ORACLE_FAULTS, faulty_text, tree
+from tests.faults.catalogue import FAULTS, LIVE_FAULTS, ORACLE_FAULTS, faulty_text, tree
 from tests.faults.change import apply, local_names, parse_change, scope
 from tests.faults.tools import Step, fuzz_steps, property_files, store_inputs, vector_steps
 
@@ -34,7 +34,7 @@ SAMPLE: Final = (
     "true-is-2",
     "auto-wrap-order",
 )
-EVERY_FAULT: Final = (*FAULTS, *ORACLE_FAULTS)
+EVERY_FAULT: Final = (*FAULTS, *ORACLE_FAULTS, *LIVE_FAULTS)
 # Nothing but a second implementation sees these.
 UNSEEN_BEFORE: Final = ("array-insert-one-place-on", "third-diff-dropped", "bytes-behind-the-frame")
 
@@ -91,6 +91,7 @@ def test_faults_are_many_everywhere_and_counted_once() -> None:
     assert len(modules) >= 50
     assert len({fault.id for fault in EVERY_FAULT}) == len(EVERY_FAULT)
     assert len(ORACLE_FAULTS) == 40
+    assert len(LIVE_FAULTS) == 70
 
 
 SOUND: Final = """

@@ -131,6 +131,21 @@ def test_a_rule_that_was_never_met_has_count_zero_and_one_outside_the_catalogue_
     assert summary.census.complete()["new-rule"] == 3
 
 
+def test_rules_of_an_experiment_count_where_it_ran() -> None:
+    own = {"damage/a": "damage a", "damage/b": "damage b"}
+    block = dataclasses.replace(BLOCKS[0], census={"damage/a": 2, "damage/b": 0}, census_rules=own)
+    alone = Summary([RUN, block])
+    assert alone.census.not_exercised() == ["damage/b"]
+    (group,) = alone.census.groups()
+    assert [(rule.id, rule.count, rule.sentence) for rule in group.rules] == [
+        ("damage/a", 2, "damage a"),
+        ("damage/b", 0, "damage b"),
+    ]
+    both = Summary([RUN, block, dataclasses.replace(BLOCKS[0], census={next(iter(RUN.census_rules)): 1})])
+    assert both.census.not_exercised() == [*list(RUN.census_rules)[1:], "damage/b"]
+    assert Summary([RUN]).census.not_exercised() == list(RUN.census_rules)
+
+
 def test_a_requirement_without_cases_says_why() -> None:
     requirements = Summary(records()).to_results()["requirements"]
     assert requirements["FR5"]["verdict"] == "not-run"

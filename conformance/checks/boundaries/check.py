@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.checks.boundaries import broken_streams, marked_files, transactions
+from conformance.checks.boundaries import broken_streams, census, marked_files, transactions
 from conformance.checks.boundaries import judge as boundaries
 from conformance.checks.boundaries.receivers import heard_problems, needed_target
 from conformance.harness import mysqlbinlog_replay
@@ -170,6 +170,7 @@ def _real_kind(
         counts[mode] += groups
         counts["events"] += len(events)
         events = tuple(boundaries.without_marks(events))
+        block.exercised(census.KINDS, {f"boundary/{kind}": groups})
         block.differs(*boundaries.judge_shipped(events, groups, gtids))
     coin = f"{check.seed}/{mode}/{kind}"
     marks = boundaries.judge_marks(events, boundaries.mark_events(events), groups, coin)

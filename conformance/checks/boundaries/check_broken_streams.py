@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.checks.boundaries import broken_streams
+from conformance.checks.boundaries import broken_streams, census
 from conformance.checks.boundaries import judge as boundaries
 from conformance.checks.boundaries.receivers import heard_problems, needed_target
 from conformance.judge.problem import Problem
@@ -129,12 +129,15 @@ def test_warnings_of_a_receiver(check: Check) -> None:
         with check.block(number, verdict=Verdict.DIFFERS) as block:
             draw = Stream("receiver", check.seed, number)
             bodies, damages = broken_stream(draw, check.size("transactions"))
+            texts = streams.texts(draw.fork("texts"))
+            bodies += [body for item in texts for body in item]
             placement = streams.Placement()
             stream = [*placement.frame(), *map(placement.place, bodies)]
             end = (streams.FILE.format(placement.file), placement.position)
             heard = target.hear(_connections(draw, stream), end)
             expected = broken_streams.expected_warnings(stream)
-            block.cases = damages.total()
+            block.cases = damages.total() + len(texts)
+            block.exercised(census.RECEIVER, census.of_receiver(bodies, damages, expected))
             block.differs(
                 *broken_streams.judge_warnings(expected, heard.warnings, f"stream {number}", stream),
                 *heard_problems(heard, end),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.harness.damage_census import APPLIED, DIVERGED, FIELDS, REFUSED, Channel
 from conformance.harness.injections import injected, record_in_blocks
 from generators import damaged_events, diverged
 from generators.draw import Stream
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     from conformance.cases.by_hand.injection import Injection
     from conformance.harness.check import Check
     from conformance.harness.injections import Tried
+    from conformance.harness.recorder import BlockRecord
     from conformance.servers.roles.injector import Injector
 
 _BLOCK: Final = 500
+_STATEMENTS: Final = "damage/BINLOG statement"
 
 
 def _injector(check: Check) -> Injector:
@@ -29,7 +32,7 @@ def _injector(check: Check) -> Injector:
     return injector
 
 
-def _run(check: Check, injector: Injector, injections: Sequence[Injection]) -> None:
+def _run(check: Check, injector: Injector, injections: Sequence[Injection], channel: Channel) -> None:
     """Inject, judge and record events in blocks."""
     seed = f"{check.id} {check.seed}"
 
@@ -37,7 +40,10 @@ def _run(check: Check, injector: Injector, injections: Sequence[Injection]) -> N
         outcomes = zip(part, injector.run(part), strict=True)
         return [injected(check.lab, injector, injection, outcome, seed) for injection, outcome in outcomes]
 
-    record_in_blocks(check, injections, _BLOCK, judge)
+    def count(block: BlockRecord, part: Sequence[Injection]) -> None:
+        block.exercised(channel.rules, channel.counts(part))
+
+    record_in_blocks(check, injections, _BLOCK, judge, count)
 
 
 @pytest.mark.check("diverged/statements", "FR5")
@@ -50,7 +56,7 @@ def test_diverged_documents(check: Check) -> None:
     injections = list(diverged.matrix())
     for number in check.blocks():
         injections += diverged.group(Stream("diverged", check.seed, number))
-    _run(check, injector, injections)
+    _run(check, injector, injections, Channel(_STATEMENTS, DIVERGED))
 
 
 @pytest.mark.check("diverged/damaged", "FR5")
@@ -62,4 +68,5 @@ def test_damaged_events(check: Check) -> None:
     injector = _injector(check)
     allowed = injector.server.hazards()
     generated = (damaged_events.damaged(Stream("damaged", check.seed, number)) for number in check.blocks())
-    _run(check, injector, [item for item in (*damaged_events.listed(), *generated) if item.hazard in allowed])
+    injections = [item for item in (*damaged_events.listed(), *generated) if item.hazard in allowed]
+    _run(check, injector, injections, Channel(_STATEMENTS, (APPLIED, *REFUSED), FIELDS))

@@ -7,10 +7,12 @@ document fits a damaged event: the lab skips its transaction. The lab repairs a 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.harness.damage_census import APPLIED, DIVERGED, FIELDS, REFUSED, Channel
 from conformance.harness.injections import (
     Tried,
     apply_in_blocks,
@@ -30,11 +32,17 @@ if TYPE_CHECKING:
     from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
     from conformance.cases.by_hand.damaged_frame import DamagedFrame
     from conformance.harness.check import Check
+    from conformance.harness.recorder import BlockRecord
     from conformance.harness.session import Lab
     from conformance.servers.roles.applier import Applier
     from conformance.servers.run.owned import OwnServer
 
 _BLOCK: Final = 250  # transactions in one relay log
+_STRICT: Final = "damage/applier STRICT"
+_FRAMES: Final = {
+    f"damage/relay log STRICT/{what}": f"relay log STRICT: damage of the event's {what}"
+    for what in ("checksum", "byte", "type", "length")
+}
 
 
 def _allowed(applier: Applier, cases: Sequence[ApplierTransaction]) -> list[ApplierTransaction]:
@@ -54,7 +62,7 @@ def test_applier_and_diverged_documents(check: Check) -> None:
     cases = list(applier_transactions.matrix(draw.fork("matrix"), check.size("one-in")))
     for number in check.blocks():
         cases += applier_transactions.group(draw.fork("group", number))
-    apply_in_blocks(check, applier, _allowed(applier, cases), _BLOCK)
+    apply_in_blocks(check, applier, _allowed(applier, cases), _BLOCK, channel=Channel(_STRICT, DIVERGED))
 
 
 @pytest.mark.check("applier/damaged", "FR5")
@@ -64,7 +72,8 @@ def test_applier_and_damaged_events(check: Check) -> None:
     draw = Stream("applier-damaged", check.seed)
     cases = list(applier_transactions.listed_damage(draw.fork("listed")))
     cases += [applier_transactions.damage(draw.fork(number)) for number in check.blocks()]
-    apply_in_blocks(check, applier, _allowed(applier, cases), _BLOCK)
+    channel = Channel(_STRICT, (APPLIED, *REFUSED), FIELDS)
+    apply_in_blocks(check, applier, _allowed(applier, cases), _BLOCK, channel=channel)
 
 
 @pytest.mark.check("applier/files", "FR5")
@@ -77,9 +86,12 @@ def test_applier_and_damaged_files(check: Check) -> None:
         outcomes = zip(part, applier_cases.apply_damaged_frames(applier, part), strict=True)
         return [_damaged_file(check.lab, applier.server, case, outcome) for case, outcome in outcomes]
 
-    record_in_blocks(
-        check, [applier_transactions.damaged_frame(draw.fork(number)) for number in check.blocks()], _BLOCK, judge
-    )
+    def count(block: BlockRecord, part: Sequence[DamagedFrame]) -> None:
+        names = Counter(f"damage/relay log STRICT/{case.damage.name.partition(' ')[0]}" for case in part)
+        block.exercised(_FRAMES, names)
+
+    frames = [applier_transactions.damaged_frame(draw.fork(number)) for number in check.blocks()]
+    record_in_blocks(check, frames, _BLOCK, judge, count)
 
 
 def _damaged_file(lab: Lab, server: OwnServer, case: DamagedFrame, outcome: ApplierOutcome) -> Tried:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from conformance.harness.damage_census import DIVERGED, REFUSED, Channel
 from conformance.harness.injections import apply_in_blocks
 from conformance.servers.roles.applier import Applier, launch_applier
 from generators import applier_transactions
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _BLOCK: Final = 200  # transactions in one relay log
 _MISSING, _DOES_NOT_FIT = frozenset((1032,)), frozenset((3648,))
+_IDEMPOTENT: Final = "damage/applier IDEMPOTENT"
+_SKIPPING: Final = "damage/applier that skips errors"
 _CORRUPTED: Final = frozenset((1610, 3142, 3157, 3649))
 
 
@@ -28,7 +31,7 @@ def test_missing_rows_in_idempotent_mode(check: Check) -> None:
     """An applier in IDEMPOTENT mode ignores 1032 (missing row) and still stops at 3648."""
     applier = check.needs_applier()
     with applier.executing("IDEMPOTENT"):
-        _ignorable(check, applier, _MISSING)
+        _ignorable(check, applier, _MISSING, _IDEMPOTENT)
 
 
 @pytest.mark.check("applier/idempotent-damage", "FR5")
@@ -36,7 +39,7 @@ def test_damaged_events_in_idempotent_mode(check: Check) -> None:
     """IDEMPOTENT mode ignores no damage: the applier stops with an error, changes nothing, and can go on."""
     applier = check.needs_applier()
     with applier.executing("IDEMPOTENT"):
-        _damaged(check, applier, _MISSING)
+        _damaged(check, applier, _MISSING, _IDEMPOTENT)
 
 
 @pytest.mark.check("applier/skip-errors", "A10")
@@ -70,11 +73,11 @@ def _told_to_ignore(check: Check, applier: Applier, ignored: frozenset[int]) -> 
     )
 
 
-def _ignorable(check: Check, applier: Applier, ignored: frozenset[int]) -> None:
+def _ignorable(check: Check, applier: Applier, ignored: frozenset[int], mode: str = _SKIPPING) -> None:
     cases = list(applier_transactions.ignorable(Stream(check.id, check.seed), check.size("one-in")))
-    apply_in_blocks(check, applier, cases, _BLOCK, ignored)
+    apply_in_blocks(check, applier, cases, _BLOCK, ignored, channel=Channel(mode, DIVERGED))
 
 
-def _damaged(check: Check, applier: Applier, ignored: frozenset[int]) -> None:
+def _damaged(check: Check, applier: Applier, ignored: frozenset[int], mode: str = _SKIPPING) -> None:
     cases = list(applier_transactions.refused_damage(Stream(check.id, check.seed), check.size("one-in")))
-    apply_in_blocks(check, applier, cases, _BLOCK, ignored)
+    apply_in_blocks(check, applier, cases, _BLOCK, ignored, channel=Channel(mode, REFUSED))

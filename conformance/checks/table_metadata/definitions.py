@@ -12,8 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
+from conformance.checks.table_metadata import census
 from conformance.checks.table_metadata.run import MODES, Definition, log_definitions, make_tables
-from conformance.checks.table_metadata.table_map_judge import concerned, judge_table_map
+from conformance.checks.table_metadata.table_map_judge import MODE, concerned, judge_table_map
 from conformance.judge.problem import Problem
 from conformance.judge.updates.borrowed import borrow
 from conformance.judge.updates.log_rules import judge_log
@@ -190,6 +191,9 @@ def record_block(
             seconds=seconds,
             texts_compared=count if name == TEXT else 0,
         ) as block:
+            if name == MODE:
+                tables = [item.table for item in definitions]
+                block.exercised(census.rules(check.lab.dialect.log), census.of_tables(tables))
             for item in broken:
                 if item.requirement == name:
                     block.differs(item.problem, verdict=item.verdict)

@@ -10,6 +10,7 @@ import hashlib
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import SCHEMA_NAME, case_id, dump_case
@@ -18,16 +19,20 @@ from conformance.cases.update_case import Step, UpdateCase
 from conformance.harness.campaign.events import EventFaults, check_events
 from conformance.judge import census
 from conformance.judge.updates.compare import judge, too_deep
+from conformance.reference.binlog.rows import fixed_size
 from conformance.reference.dialect import flipped
 from conformance.servers.roles.update_cases import run_case
+from generators.borders import Border
 from generators.cases import next_step, start
 from generators.draw import Stream
+from generators.event_limit import full_event
 from generators.tables import SELECTOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conformance.cases.observation import Observation
+    from conformance.cases.predict import Model
     from conformance.cases.script import Script
     from conformance.judge.updates.mismatch import Judgement
     from conformance.servers.wire.capture import Capture
@@ -35,6 +40,8 @@ if TYPE_CHECKING:
 
 UPDATES_PER_BLOCK: Final = 100
 _REFUSED_ONE_IN: Final = 100  # statements that the server must refuse
+_FULL_ONE_IN: Final = 30  # statements that fill an event to its limit, where the rows permit it
+BORDERS: Final = (None, *Border)  # of the blocks in turn: what some of their statements aim at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +81,8 @@ def make_script(
     ``change`` makes another Case of the one without steps: another key or session, say, or steps to begin with.
     """
     draw = Stream("updates", seed, number)
-    begun = start(draw.fork("start"), schema=SCHEMA_NAME)
+    border = BORDERS[number % len(BORDERS)]
+    begun = start(draw.fork("start"), schema=SCHEMA_NAME, border=border)
     case = UpdateCase(
         id="",
         seed=f"{seed}/{number}",
@@ -95,7 +103,11 @@ def make_script(
     while visited < updates:
         part = draw.fork("step", len(steps))
         refused = part.below(_REFUSED_ONE_IN) == _REFUSED_ONE_IN - 1
-        step = next_step(part, case.table, builder.model.rows, refused=refused)
+        step = next_step(part, case.table, builder.model.rows, refused=refused, border=border)
+        if not refused and part.below(_FULL_ONE_IN) == _FULL_ONE_IN - 1:
+            measure = partial(one_event, builder.model)
+            size = limits.row_event_max_size
+            step = full_event(part, case.table, len(builder.model.rows), measure, size) or step
         if visited + len(step.rows) > updates:
             step = replace(step, rows=step.rows[: updates - visited])
         builder.add(step)
@@ -104,6 +116,18 @@ def make_script(
     script = builder.finish()
     script.case = replace(case, steps=tuple(steps))
     return script
+
+
+def one_event(model: Model, step: Step) -> int | None:
+    """The bytes that the rows of a statement take as one event, without header and checksum.
+
+    ``None`` if the statement is refused, or does not change every row.
+    """
+    prediction = model.predict(step)
+    if prediction.error is not None or prediction.changed < len(step.rows):
+        return None
+    rows = sum(len(row) for event in prediction.events for row in event.encoded_rows())
+    return fixed_size(prediction.events[0]) + rows
 
 
 def run_block(

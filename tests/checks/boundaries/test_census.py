@@ -1,0 +1,40 @@
+"""The texts at the borders reach a receiver in every state, and the streams give every warning that there is."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from conformance.checks.boundaries import broken_streams, census
+from conformance.reference.binlog.query import Query
+from conformance.reference.boundaries.observed_event import observe
+from conformance.reference.boundaries.shipped import ShippedParser, State
+from generators import streams
+from generators.draw import Stream
+
+
+def test_every_text_comes_in_every_state() -> None:
+    parser = ShippedParser()
+    seen: Counter[tuple[bytes, State]] = Counter()
+    for item in streams.texts(Stream("texts")):
+        *before, last = (observe(placed.data) for placed in streams.placed(item))
+        for event in before:
+            parser.feed(event)
+        seen[last.text, parser.state] += 1
+        parser.feed(last)
+    states = set(State) - {State.ERROR}
+    assert set(seen) == {(text, state) for text in streams.TEXTS for state in states}
+
+
+def test_the_texts_alone_exercise_their_rules_and_most_warnings() -> None:
+    bodies = [body for item in streams.texts(Stream("texts")) for body in item]
+    stream = streams.placed(bodies)
+    counts = census.of_receiver(bodies, {"event removed": 2}, broken_streams.expected_warnings(stream))
+    assert set(counts) <= set(census.RECEIVER)
+    assert all(counts[rule] for rule in census.RECEIVER if rule.startswith("boundary-text/"))
+    assert counts["boundary-damage/event removed"] == 2
+    assert counts["boundary-damage/shuffled"] == 0
+    assert counts["boundary-warning/10444 in the middle of a DML"] > 0
+
+
+def test_other_texts_are_not_counted() -> None:
+    assert census.of_receiver([Query(text=b"BEGI N")], {}, []) == Counter()
