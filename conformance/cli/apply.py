@@ -45,7 +45,9 @@ class _DataFilesBehind(click.Command):
               help="Compare the final tables with these InnoDB data files, instead of printing them.")  # fmt: skip
 @keyring_option
 @MAX_UNCOMPRESSED
-def command(files: tuple[str, ...], form: str, data_files: tuple[str, ...], keyring: Path | None, limit: int) -> None:
+def command(
+    files: tuple[str, ...], form: str, data_files: tuple[str, ...], keyring: Path | None, limit: int | None
+) -> None:
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
     Rows come from row events; of the statements, the replay follows only those that define tables. A statement that it
@@ -70,7 +72,7 @@ def command(files: tuple[str, ...], form: str, data_files: tuple[str, ...], keyr
             verification.print(replay.tables, form)
 
 
-def _replayed(files: tuple[str, ...], form: str, limit: int, *, silent: bool) -> Replay:
+def _replayed(files: tuple[str, ...], form: str, limit: int | None, *, silent: bool) -> Replay:
     """The tables at the end of the logs; a log that ends before prints them, unless ``silent``."""
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
