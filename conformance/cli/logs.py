@@ -122,6 +122,10 @@ class FileSpool:
     def _new() -> tempfile.SpooledTemporaryFile[bytes]:
         return tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)
 
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
     def close(self) -> None:
         """Drop the rows that were not taken."""
         self._file.close()
