@@ -1,11 +1,12 @@
 """Memory and time of the commands that read logs, for every hostile log.
 
-    python -m tests.hostile.memory [--sizes BYTES,BYTES...] [--only WORDS] [--commands NAME,NAME...] [--part K/N]
+    python -m tests.hostile.memory [--sizes BYTES,...] [--full BYTES] [--only WORDS] [--commands NAME,...] [--part K/N]
 
 One line for each log of :mod:`tests.hostile.logs.catalogue`. For each command it prints the megabytes at the peak
 beyond the log itself and beyond the same command on a log that is nearly empty, the seconds of CPU for the largest
 size, and the exponent with which the time grows over the sizes (``-``: too short to tell, or a log of one size).
-Every number is that of a process of its own. ``estimate`` runs its reader and its meter without Spark: what Spark's
+Where a command, in proportion to the largest size, could take more than is allowed for ``--full`` bytes, the memory is
+that for ``--full`` bytes. Every number is that of a process of its own. ``estimate`` runs its reader and its meter without Spark: what Spark's
 workers run too, without what Spark itself takes. ``--part`` takes every N-th log, from the K-th on.
 Exit status 1 if a command takes more than 64 MB, if a time of more than half a second grows with an exponent above
 1.5, or if a process dies.
@@ -34,6 +35,7 @@ ALLOWED: Final = 64 << 20  # bytes over the input
 _MEASURED: Final = 0.02  # seconds: shorter times say more about the clock than about the log
 _NOTICED: Final = 0.5
 _STEEP: Final = 1.5
+_CERTAIN: Final = 0.75
 
 
 class Result(NamedTuple):
@@ -65,15 +67,18 @@ def tiny_log() -> bytes:
     return transaction(table_event(), rows)
 
 
-def results(bench: Bench, log: HostileLog, sizes: Sequence[int]) -> list[Result]:
-    """The results of all commands."""
+def results(bench: Bench, log: HostileLog, sizes: Sequence[int], full: int) -> list[Result]:
+    """The results of all commands. Memory that could be too much for a log of ``full`` bytes is measured with one."""
     made = [log.make(size) for size in sizes]
     logs = made if len(made[-1]) > len(made[0]) else made[-1:]
     found = []
     for command in bench.commands:
         measured = [bench.over(command, data) for data in logs]
         times = [each.seconds for each in measured]
-        found.append(Result(command, measured[-1], exponent([len(data) for data in logs], times)))
+        last = measured[-1]
+        if len(logs) > 1 and last.peak > _CERTAIN * ALLOWED * sizes[-1] / full:
+            last = bench.over(command, log.make(full))
+        found.append(Result(command, last, exponent([len(data) for data in logs], times)))
     return found
 
 
@@ -98,7 +103,8 @@ def _words(result: Result) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", default="65536,262144,1048576", help="bytes of the logs")
+    parser.add_argument("--sizes", default="8192,32768,131072", help="bytes of the logs")
+    parser.add_argument("--full", type=int, default=1 << 20, help="bytes for which the memory must hold too")
     parser.add_argument("--only", default="", help="logs whose name has these words")
     parser.add_argument("--commands", default=",".join(COMMANDS), help="only these commands")
     parser.add_argument("--part", default="1/1", metavar="K/N", help="every N-th log, from the K-th on")
@@ -113,7 +119,7 @@ def main() -> int:
         bench = Bench(Path(directory), tiny_log(), options.commands.split(","))
         _say(f"{'':66} " + "  ".join(f"{command:^25}" for command in bench.commands))
         for log in logs:
-            found = results(bench, log, sizes)
+            found = results(bench, log, sizes, options.full)
             _say(f"{log.id:66.66} " + "  ".join(_words(result) for result in found))
             for each in found:
                 if each.trouble:

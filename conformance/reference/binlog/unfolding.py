@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # The server's 32-bit event length bounds a transaction; no caller needs more at once.
 DEFAULT_LIMIT: Final = 1 << 30
-FREE: Final = 8 << 20  # bytes that every transaction, and every event inside, may have
+FREE: Final = 4 << 20  # bytes that every transaction, and every event inside, may have
 RATIO: Final = 11_000
 EVENT_RATIO: Final = 100
 

@@ -1,4 +1,4 @@
-"""What takes back the changes of a transaction: eight bytes for an insert, and the old row for other changes."""
+"""What takes back the changes of a transaction: inserts as ranges of numbers, and the old row for other changes."""
 
 from __future__ import annotations
 
@@ -10,22 +10,48 @@ if TYPE_CHECKING:
     from conformance.reference.replay.table_state import TableState
 
 
+class _Inserts:
+    """New rows of one table with consecutive numbers."""
+
+    __slots__ = ("count", "first", "table")
+
+    def __init__(self, table: TableState, first: int) -> None:
+        self.table = table
+        self.first = first
+        self.count = 1
+
+    def pop(self) -> tuple[int, Values | None]:
+        """Forget the last change; returns its row, and no values."""
+        self.count -= 1
+        return self.first + self.count, None
+
+    def __len__(self) -> int:
+        return self.count
+
+
 class _Changes:
-    """Changes of one table in a row, either inserts or others. ``old`` is ``None`` for inserts."""
+    """Changes of rows of one table, with the values before them."""
 
     __slots__ = ("numbers", "old", "table")
 
-    def __init__(self, table: TableState, *, inserts: bool) -> None:
+    def __init__(self, table: TableState) -> None:
         self.table = table
         self.numbers = array("Q")
-        self.old: list[Values] | None = None if inserts else []
+        self.old: list[Values] = []
+
+    def pop(self) -> tuple[int, Values | None]:
+        """Forget the last change; returns its row and the values before it."""
+        return self.numbers.pop(), self.old.pop()
+
+    def __len__(self) -> int:
+        return len(self.old)
 
 
 class UndoLog:
     """The changes of a transaction in order. Its length is their number."""
 
     def __init__(self) -> None:
-        self._parts: list[_Changes] = []
+        self._parts: list[_Inserts | _Changes] = []
         self._count = 0
 
     def __len__(self) -> int:
@@ -33,23 +59,22 @@ class UndoLog:
 
     def inserted(self, table: TableState, number: int) -> None:
         """Note a new row."""
-        self._part(table, inserts=True).numbers.append(number)
+        self._count += 1
+        last = self._parts[-1] if self._parts else None
+        if isinstance(last, _Inserts) and last.table is table and last.first + last.count == number:
+            last.count += 1
+        else:
+            self._parts.append(_Inserts(table, number))
 
     def changed(self, table: TableState, number: int, old: Values) -> None:
         """Note a row that was changed or removed, with its values before that."""
-        part = self._part(table, inserts=False)
-        assert part.old is not None
-        part.numbers.append(number)
-        part.old.append(old)
-
-    def _part(self, table: TableState, *, inserts: bool) -> _Changes:
         self._count += 1
-        if self._parts:
-            last = self._parts[-1]
-            if last.table is table and (last.old is None) == inserts:
-                return last
-        self._parts.append(_Changes(table, inserts=inserts))
-        return self._parts[-1]
+        last = self._parts[-1] if self._parts else None
+        if not isinstance(last, _Changes) or last.table is not table:
+            last = _Changes(table)
+            self._parts.append(last)
+        last.numbers.append(number)
+        last.old.append(old)
 
     def clear(self) -> None:
         """Forget all changes: they stay."""
@@ -60,9 +85,8 @@ class UndoLog:
         """Undo the changes behind the first ``mark``, the last one first."""
         while self._count > mark:
             part = self._parts[-1]
-            number = part.numbers.pop()
-            old = part.old.pop() if part.old is not None else None
-            if not part.numbers:
+            number, old = part.pop()
+            if not part:
                 self._parts.pop()
             self._count -= 1
             _take_back(part.table, number, old)
