@@ -5,9 +5,9 @@
 One line for each log of :mod:`tests.hostile.logs.catalogue`. For each command it prints the megabytes at the peak
 beyond the log itself and beyond the same command on a log that is nearly empty, the seconds of CPU for the largest
 size, and the exponent with which the time grows over the sizes (``-``: too short to tell, or a log of one size).
-Where a command, in proportion to the largest size, could take more than is allowed for ``--full`` bytes, the memory is
-that for ``--full`` bytes. Every number is that of a process of its own. ``estimate`` runs its reader and its meter without Spark: what Spark's
-workers run too, without what Spark itself takes. ``--part`` takes every N-th log, from the K-th on.
+Where the memory grows so that it could be near to what is allowed for ``--full`` bytes, it is that for ``--full``
+bytes. Every number is that of a process of its own. ``estimate`` runs its reader and its meter without Spark: what
+Spark's workers run too, without what Spark itself takes. ``--part`` takes every N-th log, from the K-th on.
 Exit status 1 if a command takes more than 64 MB, if a time of more than half a second grows with an exponent above
 1.5, or if a process dies.
 """
@@ -76,10 +76,16 @@ def results(bench: Bench, log: HostileLog, sizes: Sequence[int], full: int) -> l
         measured = [bench.over(command, data) for data in logs]
         times = [each.seconds for each in measured]
         last = measured[-1]
-        if len(logs) > 1 and last.peak > _CERTAIN * ALLOWED * sizes[-1] / full:
+        if len(logs) > 1 and _expected(measured, sizes, full) > _CERTAIN * ALLOWED:
             last = bench.over(command, log.make(full))
         found.append(Result(command, last, exponent([len(data) for data in logs], times)))
     return found
+
+
+def _expected(measured: Sequence[Measured], sizes: Sequence[int], full: int) -> float:
+    """The peak for a log of ``full`` bytes, if it goes on to grow as it did between the two largest sizes."""
+    growth = (measured[-1].peak - measured[-2].peak) / (sizes[-1] - sizes[-2])
+    return measured[-1].peak + max(0.0, growth) * (full - sizes[-1])
 
 
 def exponent(sizes: Sequence[int], times: Sequence[float]) -> float | None:

@@ -132,6 +132,7 @@ def write_spans(
         cursor.expect_end(event_name(code))
     except CodecError as error:
         problem = error
+    body = None  # it may be large, and is read once more below
     problem = meanings.broken or problem or meanings.damage
     covered = meanings.covered
     end = max(covered, len(data) - footer)

@@ -104,12 +104,17 @@ def _cut(size: int) -> bytes:
     return _payload(frame[: max(8, min(len(frame) - 4, size // 512))])
 
 
+def _fixed(make: Callable[[int], bytes], megabytes: int) -> Callable[[int], bytes]:
+    """A log that unfolds to so many megabytes, whatever the size that is asked for."""
+    return lambda _: make(megabytes)
+
+
 BOMBS: Final = (3, 16, 64, 256, 1024)  # megabytes that they unfold to, whatever the size that is asked for
 _LONGEST: Final = 64  # what is no bomb is read to its end, which takes its time
 
 LOGS: Final[tuple[HostileLog, ...]] = (
     *(
-        HostileLog(f"a bomb of {megabytes} MB", words, lambda _, make=make, megabytes=megabytes: make(megabytes))
+        HostileLog(f"a bomb of {megabytes} MB", words, _fixed(make, megabytes))
         for megabytes in BOMBS
         for words, make in (
             ("zeros", lambda megabytes: _payload(_frame(b"", bytes(_MB), megabytes))),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
+from functools import partial
 from struct import pack
 from typing import TYPE_CHECKING, Final
 
@@ -44,7 +44,7 @@ def _numbers(width: int, size: int) -> bytes:
 _INTEGERS: Final = {1: types.TINY, 2: types.SHORT, 3: types.INT24, 4: types.LONG, 8: types.LONGLONG}
 
 
-def _of_width(width: int, size: int, *codes: int, split: int = 0) -> bytes:
+def _of_width(size: int, width: int, codes: tuple[int, ...], split: int) -> bytes:
     rows = _numbers(width, size // len(codes))
     if codes == (_WRITE, _UPDATE):  # each row is its own before image and after image
         one = width + 1
@@ -66,7 +66,7 @@ def _one_value(kind: ColumnType, byte: bytes, length: int = 4) -> Callable[[int]
     )
 
 
-def _nulls(columns: int, size: int, *codes: int) -> bytes:
+def _nulls(size: int, columns: int, codes: tuple[int, ...]) -> bytes:
     row = b"\xff" * ((columns + 7) // 8)
     return _log(
         table_of(*[ColumnType(types.TINY)] * columns), *((code, times(row, size // len(codes))) for code in codes)
@@ -95,17 +95,14 @@ def _many_diffs(size: int) -> bytes:
 
 def _changing_maps(size: int) -> bytes:
     """A TABLE_MAP in front of every row, each of another table."""
-    parts = []
-    left = size
-    for number in count():
+    parts: list[bytes] = []
+    for number in range(max(1, size // 80)):
         table = TableMap(
             table_id=number, schema="a", table=f"t{number}", columns=(ColumnType(types.TINY),), nullable=(True,)
         )
         head = pack("<IHHH", number, 0, 1, 2) + b"\1\xff"
         parts += [event(EventType.TABLE_MAP, table.encode()), event(_WRITE, head + b"\0\1")]
-        left -= len(parts[-1]) + len(parts[-2])
-        if left < 0:
-            return transaction(*parts)
+    return transaction(*parts)
 
 
 def _wide_maps(size: int) -> bytes:
@@ -160,7 +157,7 @@ LOGS: Final[tuple[HostileLog, ...]] = (
         HostileLog(
             "rows of integers",
             f"{width} bytes, {words}",
-            lambda size, width=width, codes=codes, split=split: _of_width(width, size, *codes, split=split),
+            partial(_of_width, width=width, codes=codes, split=split),
         )
         for width in _INTEGERS
         for words, codes, split in (
@@ -174,7 +171,7 @@ LOGS: Final[tuple[HostileLog, ...]] = (
         HostileLog(
             "rows of NULL",
             f"{columns} columns, {words}",
-            lambda size, columns=columns, codes=codes: _nulls(columns, size, *codes),
+            partial(_nulls, columns=columns, codes=codes),
         )
         for columns in (1, 8, 64, 4096)
         for words, codes in (
@@ -191,11 +188,11 @@ LOGS: Final[tuple[HostileLog, ...]] = (
         if words in ("zeros", "letters")
     ),
     *(
-        HostileLog("rows of documents", words, lambda size, document=document: _documents(size, document))
+        HostileLog("rows of documents", words, partial(_documents, document=document))
         for words, document in _DOCUMENTS.items()
     ),
     *(
-        HostileLog("updates of documents", words, lambda size, document=document: _replaced(size, document))
+        HostileLog("updates of documents", words, partial(_replaced, document=document))
         for words, document in _DOCUMENTS.items()
     ),
     HostileLog("partial updates", "of one row", _many_diffs),

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from struct import pack
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.cursor import encode_packed
 from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.tables.columns import INT24, LONG, SHORT, TINY, ColumnType
+from conformance.reference.tables.columns import BLOB, JSON, LONG, SHORT, TINY, VARCHAR, ColumnType
 from conformance.reference.tables.table_map import TableMap
 from tests.hostile.documents import DOCUMENTS, TEXTS
 from tests.hostile.events import EVENTS
 from tests.hostile.logs.log import (
-    COLUMNS,
     TABLE_ID,
     HostileLog,
     compressed,
@@ -86,40 +86,45 @@ def _made_once(shapes: list[Shape]) -> Iterator[Shape]:
             yield shape
 
 
+def _placed(size: int, shape: Shape, place: str) -> bytes:
+    often, whole = _PLACES[place]
+    return whole(shape.make(size // often))
+
+
 def _documents() -> Iterator[HostileLog]:
     for shape in _made_once(DOCUMENTS):
-        for place, (often, whole) in _PLACES.items():
-            yield HostileLog(
-                f"document, {place}",
-                shape.name,
-                lambda size, shape=shape, whole=whole, often=often: whole(shape.make(size // often)),
-            )
+        for place in _PLACES:
+            yield HostileLog(f"document, {place}", shape.name, partial(_placed, shape=shape, place=place))
+
+
+def _of_diffs(size: int, shape: Shape) -> bytes:
+    return transaction(table_event(), _insert(_BASE), table_event(), _partial(_BASE, shape.make(size)))
 
 
 def _diffs() -> Iterator[HostileLog]:
     for shape in TEXTS:
         if shape.family == "diffs":
-            yield HostileLog(
-                "diffs",
-                shape.name,
-                lambda size, shape=shape: transaction(
-                    table_event(), _insert(_BASE), table_event(), _partial(_BASE, shape.make(size))
-                ),
-            )
+            yield HostileLog("diffs", shape.name, partial(_of_diffs, shape=shape))
 
 
-_TABLES: Final = {"one byte": TINY, "two bytes": TINY, "three bytes": SHORT, "five bytes": LONG, "": INT24}
+_TABLES: Final = {"one byte": TINY, "two bytes": TINY, "three bytes": SHORT, "five bytes": LONG}
+
+
+_FOUR: Final = TableMap(
+    table_id=TABLE_ID, schema="a", table="b", nullable=(True,) * 4,
+    columns=(ColumnType(TINY), ColumnType(VARCHAR, 1000), ColumnType(BLOB, 4), ColumnType(JSON, 4)),
+)  # fmt: skip
 
 
 def _table_of(shape: Shape) -> TableMap:
-    """The table that the rows of a shape are of: table id 0, as its bytes say."""
-    if "4\0" in shape.name or shape.family == "PARTIAL_UPDATE_ROWS":
-        return COLUMNS
-    kind = next((kind for words, kind in _TABLES.items() if words and words in shape.name), TINY)
+    """The table that the rows of a shape are of."""
+    if shape.family == "PARTIAL_UPDATE_ROWS" or "a VARCHAR" in shape.name or "a BLOB" in shape.name:
+        return _FOUR
+    kind = next((kind for words, kind in _TABLES.items() if words in shape.name), TINY)
     return TableMap(table_id=TABLE_ID, schema="a", table="b", columns=(ColumnType(kind),), nullable=(True,))
 
 
-def _event_log(shape: Shape, size: int, *, inside: bool) -> bytes:
+def _event_log(size: int, shape: Shape, *, inside: bool) -> bytes:
     code = EventType[shape.family]
     body = shape.make(size)
     table = _table_of(shape)
@@ -135,12 +140,8 @@ _ROWS: Final = (EventType.WRITE_ROWS, EventType.UPDATE_ROWS, EventType.PARTIAL_U
 
 def _events() -> Iterator[HostileLog]:
     for shape in _made_once(EVENTS):
-        for inside in (False, True):
-            yield HostileLog(
-                "event, compressed" if inside else "event",
-                shape.id,
-                lambda size, shape=shape, inside=inside: _event_log(shape, size, inside=inside),
-            )
+        for family, inside in (("event", False), ("event, compressed", True)):
+            yield HostileLog(family, shape.id, partial(_event_log, shape=shape, inside=inside))
 
 
 LOGS: Final[tuple[HostileLog, ...]] = (*_documents(), *_diffs(), *_events())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from struct import pack
 from typing import TYPE_CHECKING, Final
 
@@ -73,6 +74,10 @@ _EVENTS: Final[dict[str, tuple[int, bytes, bytes]]] = {
 }
 
 
+def _one_event(size: int, code: int, head: bytes, byte: bytes) -> bytes:
+    return log(event(code, head + byte * size))
+
+
 def _user_variable(kind: int, byte: bytes) -> Callable[[int], bytes]:
     head = pack("<I", 1) + b"v" + b"\0" + bytes((kind,)) + pack("<I", 45)
     return lambda size: log(event(EventType.USER_VAR, head + pack("<I", size) + byte * size))
@@ -107,9 +112,7 @@ LOGS: Final[tuple[HostileLog, ...]] = (
     HostileLog("statements", "schemas dropped", _numbered(b"DROP DATABASE d%d")),
     HostileLog("statements", "XA transactions", _numbered(b"XA START X'%08x',X'',1")),
     *(
-        HostileLog(
-            "one event", words, lambda size, code=code, head=head, byte=byte: log(event(code, head + byte * size))
-        )
+        HostileLog("one event", words, partial(_one_event, code=code, head=head, byte=byte))
         for words, (code, head, byte) in _EVENTS.items()
     ),
     *(
