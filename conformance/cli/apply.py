@@ -10,13 +10,16 @@ import click
 
 from conformance.cli.console import InputCorrupt, Output, narrate, warn
 from conformance.cli.data_files import keyring_option
-from conformance.cli.logs import MAX_UNCOMPRESSED, check_files, read_log
+from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files, read_log
+from conformance.cli.spools import SortedSpool
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.replay.engine import Replay
+    from conformance.reference.replay.table_state import TableState
 
 
 _VERIFY: Final = "--verify"
@@ -45,7 +48,9 @@ class _DataFilesBehind(click.Command):
               help="Compare the final tables with these InnoDB data files, instead of printing them.")  # fmt: skip
 @keyring_option
 @MAX_UNCOMPRESSED
-def command(files: tuple[str, ...], form: str, data_files: tuple[str, ...], keyring: Path | None, limit: int) -> None:
+def command(
+    files: tuple[str, ...], form: str, data_files: tuple[str, ...], keyring: Path | None, limit: int | None
+) -> None:
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
     Rows come from row events; of the statements, the replay follows only those that define tables. A statement that it
@@ -70,7 +75,7 @@ def command(files: tuple[str, ...], form: str, data_files: tuple[str, ...], keyr
             verification.print(replay.tables, form)
 
 
-def _replayed(files: tuple[str, ...], form: str, limit: int, *, silent: bool) -> Replay:
+def _replayed(files: tuple[str, ...], form: str, limit: int | None, *, silent: bool) -> Replay:
     """The tables at the end of the logs; a log that ends before prints them, unless ``silent``."""
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
@@ -115,27 +120,66 @@ def _placed(error: Exception, event: Event) -> str:
 
 def _print(replay: Replay, form: str) -> None:
     from conformance.reference.errors import CodecError
-    from conformance.reference.replay.tables_text import table_rows
 
-    output = Output()
-    tables = sorted(replay.tables.items())
+    output, spool = Output(), FileSpool()
+    tables = [state for _, state in sorted(replay.tables.items())]
     try:
-        if form == "json":
-            shown = {f"{schema}.{name}": {"columns": state.column_names(), "rows": table_rows(state)}
-                     for (schema, name), state in tables}  # fmt: skip
-            output.write(json.dumps(shown, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace") + b"\n")
-        else:
-            for (schema, name), state in tables:
-                rows = table_rows(state, numeric=True)
-                lines = [f"{schema}.{name}: {len(rows)} row{'' if len(rows) == 1 else 's'}"]
-                lines.append("  " + "\t".join(state.column_names()))
-                lines += [
-                    "  " + "\t".join("NULL" if value is None else _one_line(value) for value in row) for row in rows
-                ]
-                output.write("\n".join(lines).encode("utf-8", "backslashreplace") + b"\n")
+        for line in _json_lines(tables) if form == "json" else _text_lines(tables):
+            spool.add(line.encode("utf-8", "backslashreplace") + b"\n")
     except CodecError as error:
+        if form == "json":
+            spool.close()  # half of an object is of no use
         raise InputCorrupt(f"a value of the final tables cannot be shown: {error}") from error
-    output.flush()
+    finally:
+        if not spool.closed:
+            for piece in spool.take():
+                output.write(piece)
+            spool.close()
+        output.flush()
+
+
+def _text_lines(tables: Iterable[TableState]) -> Iterator[str]:
+    for state in tables:
+        rows = _sorted_rows(state, numeric=True)
+        count = len(state.rows)
+        yield f"{'.'.join(state.name)}: {count} row{'' if count == 1 else 's'}"
+        yield "  " + "\t".join(state.column_names())
+        for row in rows:
+            yield "  " + "\t".join("NULL" if value is None else _one_line(value) for value in row)
+
+
+def _json_lines(tables: Sequence[TableState]) -> Iterator[str]:
+    """The lines of one JSON object, as :mod:`json` indents it by one space."""
+    if not tables:
+        yield "{}"
+        return
+    yield "{"
+    for number, state in enumerate(tables, 1):
+        yield f" {_json('.'.join(state.name), 0)}: {{"
+        yield f'  "columns": {_json(state.column_names(), 2)},'
+        left = len(state.rows)
+        yield '  "rows": [' if left else '  "rows": []'
+        for row in _sorted_rows(state):
+            left -= 1
+            yield f"   {_json(row, 3)}{',' if left else ''}"
+        if state.rows:
+            yield "  ]"
+        yield " }," if number < len(tables) else " }"
+    yield "}"
+
+
+def _json(value: object, level: int) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1).replace("\n", "\n" + " " * level)
+
+
+def _sorted_rows(state: TableState, *, numeric: bool = False) -> Iterator[Sequence[str | None]]:
+    """The rows of a table in order. All are read before the first is returned."""
+    from conformance.reference.replay.tables_text import row_order, rows_text
+
+    spool = SortedSpool(row_order(state, numeric=numeric))
+    for row in rows_text(state):
+        spool.add(row)
+    return spool.take()
 
 
 def _one_line(value: str) -> str:

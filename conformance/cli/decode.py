@@ -41,7 +41,7 @@ def command(
     which: str,
     resolve: bool,
     dialect: str | None,
-    limit: int,
+    limit: int | None,
 ) -> None:
     """Print binary log files as mysqlbinlog does, or as one JSON object per row change.
 
@@ -63,7 +63,7 @@ def command(
         _jsonl(files, types=types, rows_only=which == "rows", resolve=resolve, dialect=writer, limit=limit)
 
 
-def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Dialect | None, limit: int) -> None:
+def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Dialect | None, limit: int | None) -> None:
     from conformance.cli.marked_logs import MarkedLog
     from conformance.reference.binlog.control_events import Opaque
     from conformance.reference.binlog.load import LoadBlock
@@ -104,7 +104,7 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Diale
 
 
 def _jsonl(
-    files: tuple[str, ...], *, types: bool, rows_only: bool, resolve: bool, dialect: Dialect | None, limit: int
+    files: tuple[str, ...], *, types: bool, rows_only: bool, resolve: bool, dialect: Dialect | None, limit: int | None
 ) -> None:
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay

@@ -9,13 +9,15 @@ import click
 
 from conformance.cli.console import InputCorrupt, Output, Usage, narrate
 from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, check_files, refused
+from conformance.cli.spools import SortedSpool, TupleSpool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.files import EventDecoder
     from conformance.reference.errors import CodecError
+    from conformance.reference.tables.table_map import TableMap
     from conformance.reference.text.annotated_hex import Span
 
 _ROW: Final = 16  # bytes on a line
@@ -27,7 +29,7 @@ _BEGINNING: Final = 64
 @click.argument("file", metavar="FILE")
 @click.option("--at", "position", type=click.IntRange(min=0), metavar="POS", help="Only the event at this offset.")
 @MAX_UNCOMPRESSED
-def command(file: str, position: int | None, limit: int) -> None:
+def command(file: str, position: int | None, limit: int | None) -> None:
     """Print every byte of a binary log with its field and meaning: offset, bytes, field, meaning.
 
     The events of a compressed transaction follow its payload event, with offsets (+N) in the uncompressed bytes. Of a
@@ -43,7 +45,8 @@ def command(file: str, position: int | None, limit: int) -> None:
     try:
         for lines in _explained(file, position, limit):
             shown += 1
-            output.write(("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
+            for line in lines:
+                output.write(line.encode("utf-8", "backslashreplace") + b"\n")
     finally:
         output.flush()
         if shown or position is None:
@@ -52,57 +55,57 @@ def command(file: str, position: int | None, limit: int) -> None:
         raise Usage(f"{file}: there is no event at offset {position}")
 
 
-def _explained(path: str, position: int | None, limit: int) -> Iterator[list[str]]:
-    """The lines of each event that the command prints."""
+def _explained(path: str, position: int | None, limit: int | None) -> Iterator[Iterator[str]]:
+    """The lines of each event that the command prints; they must be taken before the next event."""
     from conformance.reference.binlog.files import EventDecoder
     from conformance.reference.binlog.header import FOOTER_SIZE, Checksum
-    from conformance.reference.errors import CodecError, DecodeError
-    from conformance.reference.text.annotated_hex import explain_event
+    from conformance.reference.errors import CodecError
 
     decoder = EventDecoder(verify=False, limit=limit)
+    explanation = Explanation()
     for start, data in _frames(path):
         wanted = position is None or start <= position < start + len(data)
         footer = FOOTER_SIZE if decoder.algorithm == Checksum.CRC32 else 0
         problem: CodecError | None = None
-        spans: list[Span] = []
         event = None
         if wanted:
-            spans, problem = explain_event(data, decoder.tables, footer)
+            problem = explanation.read(data, decoder.tables, footer)
         try:
             event = decoder.decode(data, start)
         except CodecError as error:
             problem = problem or error
         if wanted:
-            yield [f"event at {start}: {_title(data)}", *_lines(spans, start, ""), ""]
+            yield explanation.lines(f"event at {start}: {_title(data)}", data, start, "")
         if problem is not None:
             raise refused(path, problem.at(f"event@{start}", start))
         if event is not None:
             try:
-                yield from _inner(decoder, event, wanted=wanted)
-            except DecodeError as error:
+                yield from _inner(decoder, event, explanation if wanted else None)
+            except CodecError as error:
                 error.offset = start
                 raise refused(path, error.at(f"event@{start}")) from error
         if position is not None and wanted:
             return
 
 
-def _inner(decoder: EventDecoder, event: Event, *, wanted: bool) -> Iterator[list[str]]:
+def _inner(decoder: EventDecoder, event: Event, explanation: Explanation | None) -> Iterator[Iterator[str]]:
     """The events of a compressed transaction. They are decoded even if not printed, for their TABLE_MAPs."""
     from conformance.reference.binlog.payload import TransactionPayload
-    from conformance.reference.text.annotated_hex import explain_event
+    from conformance.reference.errors import CodecError
 
     if not isinstance(event.body, TransactionPayload):
         return
-    data = event.body.uncompressed(decoder.limit)
-    start = 0
-    for inner in decoder.inner_events(event):
-        raw = data[start : start + inner.header.length]
-        if wanted:
-            spans, problem = explain_event(raw, decoder.tables, 0)
-            yield [f"event inside, at +{start}: {_title(raw)}", *_lines(spans, start, "+"), ""]
+    for frame in event.body.inner_frames(decoder.limit):
+        try:
+            decoder.inner_event(frame.data)
+        except CodecError as error:
+            raise error.at(f"inner[{frame.number}]", frame.start) from None
+        if explanation is not None:
+            problem = explanation.read(frame.data, decoder.tables, 0)
+            title = f"event inside, at +{frame.start}: {_title(frame.data)}"
+            yield explanation.lines(title, frame.data, frame.start, "+")
             if problem is not None:
                 raise problem
-        start += inner.header.length
 
 
 def _frames(path: str) -> Iterator[tuple[int, bytes]]:
@@ -147,18 +150,44 @@ def _title(data: bytes) -> str:
     return f"{event_name(data[4])}, {len(data)} bytes"
 
 
-def _lines(spans: list[Span], base: int, sign: str) -> Iterator[str]:
-    width = max((len(span.field) for span in spans), default=0)
-    for span in spans:
-        data = span.data if len(span.data) <= _WHOLE else span.data[:_BEGINNING]
-        pieces = [data[place : place + _ROW] for place in range(0, len(data), _ROW)] or [b""]
-        first = f"{sign}{base + span.offset}"
-        yield f"{first:>10}  {pieces[0].hex():<32}  {span.field:<{width}}  {_one_line(span.meaning)}".rstrip()
-        for number, piece in enumerate(pieces[1:], 1):
-            place = f"{sign}{base + span.offset + number * _ROW}"
-            yield f"{place:>10}  {piece.hex()}"
-        if len(data) < len(span.data):
-            yield f"{'':>10}  and {len(span.data) - len(data)} bytes more"
+class Explanation:
+    """The spans of one event after another. They wait until the widest name of a field is known."""
+
+    def __init__(self) -> None:
+        self._spool = TupleSpool()
+        self._width = 0
+
+    def read(self, data: bytes, tables: Mapping[int, TableMap], footer: int) -> CodecError | None:
+        """Explain an event; returns its damage."""
+        from conformance.reference.jsonb.spans import bounds_of
+        from conformance.reference.text.annotated_hex import write_spans
+
+        self._width = 0
+        return write_spans(data, tables, footer, self._add, lambda: SortedSpool(bounds_of))
+
+    def _add(self, span: Span) -> None:
+        self._width = max(self._width, len(span.field))
+        self._spool.add((span.offset, len(span.data), span.field, span.meaning))
+
+    def lines(self, title: str, data: bytes, base: int, sign: str) -> Iterator[str]:
+        """The lines of the event that was read last, which is ``data``."""
+        yield title
+        for offset, length, field, meaning in self._spool.take():
+            yield from _lines(data[offset : offset + length], base + offset, sign, field.ljust(self._width), meaning)
+        yield ""
+
+
+def _lines(data: bytes, start: int, sign: str, field: str, meaning: str) -> Iterator[str]:
+    """The lines of one span."""
+    shown = data if len(data) <= _WHOLE else data[:_BEGINNING]
+    pieces = [shown[place : place + _ROW] for place in range(0, len(shown), _ROW)] or [b""]
+    first = f"{sign}{start}"
+    yield f"{first:>10}  {pieces[0].hex():<32}  {field}  {_one_line(meaning)}".rstrip()
+    for number, piece in enumerate(pieces[1:], 1):
+        place = f"{sign}{start + number * _ROW}"
+        yield f"{place:>10}  {piece.hex()}"
+    if len(shown) < len(data):
+        yield f"{'':>10}  and {len(data) - len(shown)} bytes more"
 
 
 def _one_line(text: str) -> str:

@@ -12,7 +12,7 @@ import click
 
 from conformance.cli.console import InputCorrupt, Usage, narrate, progress
 from conformance.reference.binlog.files import FileReader, read_events
-from conformance.reference.binlog.payload import DEFAULT_LIMIT
+from conformance.reference.binlog.unfolding import DEFAULT_LIMIT
 from conformance.reference.errors import CodecError
 from conformance.stream import Progress
 
@@ -26,6 +26,11 @@ STDIN: Final = "-"
 _BIG: Final = 32 << 20  # files of this size and above get a progress display
 _OFTEN: Final = 2048  # events between two progress updates
 _IN_MEMORY: Final = 8 << 20
+
+
+_GO_ON: Final = dict.fromkeys(
+    ("payload-bomb", "payload-too-large"), "--max-uncompressed MB goes on up to so many megabytes, if the log is yours"
+)
 
 
 def check_files(paths: Sequence[str]) -> None:
@@ -47,19 +52,20 @@ def _open(path: str) -> BinaryIO:
 
 
 MAX_UNCOMPRESSED: Final = click.option(
-    "--max-uncompressed", "limit", type=click.IntRange(min=1), metavar="MB", default=DEFAULT_LIMIT >> 20,
-    show_default=True, callback=lambda _context, _option, megabytes: megabytes << 20,
-    help="Refuse a compressed transaction of more than MB megabytes.",
+    "--max-uncompressed", "limit", type=click.IntRange(min=1), metavar="MB",
+    callback=lambda _context, _option, megabytes: None if megabytes is None else megabytes << 20,
+    help="Read compressed transactions of up to MB megabytes, whatever their ratio."
+         f" [default: {DEFAULT_LIMIT >> 20}, and a bomb is refused]",
 )  # fmt: skip
 
 
 def read_log(
-    path: str, *, expand: bool = True, dialect: Dialect | None = None, limit: int = DEFAULT_LIMIT
+    path: str, *, expand: bool = True, dialect: Dialect | None = None, limit: int | None = None
 ) -> Iterator[Event]:
     """The events of one file. Damage ends it with :class:`InputCorrupt`, a file that is no log with :class:`Usage`.
 
     ``dialect``: the writer's dialect, if it is not what the file's own version says. ``limit``: the most bytes that a
-    compressed transaction may have.
+    compressed transaction may have; without one, the bounds of :mod:`conformance.reference.binlog.unfolding`.
     """
     from conformance.requirements.reading import rules_in, rules_of
 
@@ -98,7 +104,12 @@ def refused(path: str, error: CodecError) -> Usage | InputCorrupt:
     """The command's error for an error of the decoder."""
     if error.code == "not-a-binlog":
         return Usage(f"{path}: {error.message}")
-    return InputCorrupt(f"{path}: {error}")
+    return InputCorrupt(f"{path}: {error}", hint=hint_of(error.code))
+
+
+def hint_of(code: str) -> str | None:
+    """How to go on in spite of an error with this code."""
+    return _GO_ON.get(code)
 
 
 class FileSpool:
@@ -110,6 +121,10 @@ class FileSpool:
     @staticmethod
     def _new() -> tempfile.SpooledTemporaryFile[bytes]:
         return tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)
+
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
 
     def close(self) -> None:
         """Drop the rows that were not taken."""

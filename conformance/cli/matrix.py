@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.console import CouldNotRun, InputCorrupt, NamedCommands, Usage, narrate
+from conformance.cli.logs import MAX_UNCOMPRESSED, hint_of
 from conformance.exit_code import ExitCode
 
 if TYPE_CHECKING:
@@ -183,7 +184,8 @@ def report_(directory: Path) -> int:
     metavar="URL",
     help="Spark to read with: local[N], spark://…, sc://…, or none [default: none up to 64 MB of logs, else local[*]].",
 )
-def estimate(paths: tuple[str, ...], form: str, master: str | None) -> None:
+@MAX_UNCOMPRESSED
+def estimate(paths: tuple[str, ...], form: str, master: str | None, limit: int | None) -> None:
     """Estimate what partial JSON saves, or would save, in binary logs: files, directories or patterns.
 
     Logs with full row images tell most: the documents before and after an update determine its diffs. Where several
@@ -208,7 +210,7 @@ def estimate(paths: tuple[str, ...], form: str, master: str | None) -> None:
         if master is None:
             from scenarios.estimate.inline import estimate as by_loop
 
-            found = by_loop(files)
+            found = by_loop(files, limit)
         else:
             from scenarios.spark.estimates import estimate as by_spark
             from scenarios.spark.session import require_packages, session
@@ -216,7 +218,7 @@ def estimate(paths: tuple[str, ...], form: str, master: str | None) -> None:
             require_packages()
             narrate(f"{len(files)} files on {master}" if len(files) > 1 else f"{files[0]} on {master}")
             with session(master) as spark:
-                found = by_spark(spark, files)
+                found = by_spark(spark, files, limit=limit)
     except SparkUnavailable as problem:
         raise CouldNotRun(str(problem), hint="without Spark: --master none") from problem
     if form == "json":
@@ -235,7 +237,7 @@ def _end_of_estimate(damage: list[Trouble]) -> None:
 
     corrupt = [problem for problem in damage if problem.code not in NO_LOG]
     for problem in corrupt or damage:
-        raise (InputCorrupt if corrupt else Usage)(f"{problem.file}: {problem.message}")
+        raise (InputCorrupt if corrupt else Usage)(f"{problem.file}: {problem.message}", hint=hint_of(problem.code))
 
 
 @command.command(name="zip")

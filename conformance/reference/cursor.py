@@ -13,7 +13,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from struct import Struct
 from struct import error as struct_error
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
 
@@ -318,9 +318,16 @@ class Reading(NamedTuple):
     value: Any
 
 
+class Readings(Protocol):
+    """Takes readings one by one."""
+
+    def append(self, reading: Reading, /) -> None: ...
+
+
 class Recorder(Cursor):
     """A cursor that records every field it reads, in order; ``readings`` is shared with its parts.
 
+    ``readings`` is a list, or takes each reading at once: an event has far more fields than it has bytes to hold them.
     A recorder goes on behind refused values, because their bytes still have a meaning.
     """
 
@@ -328,9 +335,11 @@ class Recorder(Cursor):
 
     records = True
 
-    def __init__(self, data: bytes | memoryview, pos: int = 0, end: int | None = None) -> None:
+    def __init__(
+        self, data: bytes | memoryview, pos: int = 0, end: int | None = None, readings: Readings | None = None
+    ) -> None:
         super().__init__(data, pos, end)
-        self.readings: list[Reading] = []
+        self.readings: Any = [] if readings is None else readings
         self._path = self._number = ""
 
     def note(self, start: int, field: str, value: object) -> None:
@@ -350,8 +359,9 @@ class Recorder(Cursor):
     def fields(self, layout: Layout, what: str) -> tuple[Any, ...]:  # noqa: ARG002 - each field has its own name
         found: list[Any] = []
         for field, form in layout.forms.items():
-            found += self._noted(self.pos, field, super().fields(Layout(**{field: form}), field))
-            self.readings[-1] = self.readings[-1]._replace(value=found[-1])
+            start = self.pos
+            found += super().fields(Layout(**{field: form}), field)
+            self.note(start, field, found[-1])
         return tuple(found)
 
     def u1(self, field: str) -> int:
@@ -406,10 +416,8 @@ class Recorder(Cursor):
 
     def signed_varint(self, field: str) -> int:
         start = self.pos
-        value = self.varint(field)
-        value = (value >> 1) ^ -(value & 1)
-        self.readings[-1] = Reading(start, self.pos, self.readings[-1].field, value)
-        return value
+        value = super().varint(field)
+        return self._noted(start, field, (value >> 1) ^ -(value & 1))
 
     def varint_bytes(self, field: str) -> bytes:
         return self.take(self.varint(self._length(field)), field)

@@ -18,7 +18,9 @@ BATCH: Final = 4 << 20
 _UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE: Final = re.compile(r"(\d+) ?([kmg]?)b?", re.IGNORECASE)
 _SUFFIXES: Final = re.compile(r"(_LOG)?_EVENT(?=_V[12]$|$)")
-_KNOWN: Final = "path, paths, content, types, tables, body, documents, splitBytes, batchBytes, problems"
+_KNOWN: Final = (
+    "path, paths, content, types, tables, body, documents, splitBytes, batchBytes, maxUncompressed, problems"
+)
 
 
 class OptionError(ValueError):
@@ -65,6 +67,7 @@ class Options:
     documents: Documents = Documents.JSON
     split_bytes: int | None = None
     batch_bytes: int = BATCH
+    max_uncompressed: int | None = None
     problems: Problems = Problems.ROWS
 
     def wants_table(self, schema: str, table: str) -> bool:
@@ -83,6 +86,7 @@ def parse_options(given: Mapping[str, str]) -> Options:
     documents = left.pop("documents", None)
     split = left.pop("splitbytes", None)
     batch = left.pop("batchbytes", None)
+    most = left.pop("maxuncompressed", None)
     problems = _choice(Problems, "problems", left.pop("problems", Problems.ROWS))
     if left:
         raise OptionError(f"option {min(left)}: not known; expected one of {_KNOWN}")
@@ -98,6 +102,7 @@ def parse_options(given: Mapping[str, str]) -> Options:
         documents=Documents.JSON if documents is None else _choice(Documents, "documents", documents),
         split_bytes=None if split is None else _size("splitBytes", split),
         batch_bytes=BATCH if batch is None else _size("batchBytes", batch),
+        max_uncompressed=None if most is None else _size("maxUncompressed", most),
         problems=problems,
     )
 

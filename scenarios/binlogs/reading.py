@@ -35,13 +35,13 @@ class Problem(NamedTuple):
     note: bool = False
 
 
-def read_part(part: Part, *, window: int = WINDOW) -> Iterator[Event | Problem]:
+def read_part(part: Part, *, window: int = WINDOW, limit: int | None = None) -> Iterator[Event | Problem]:
     """The events in order; those of compressed transactions follow their TRANSACTION_PAYLOAD.
 
     Every part reads the FORMAT_DESCRIPTION; only the first yields it. The caller meets damage inside rows when it reads
-    them.
+    them. ``limit``: the most bytes of a compressed transaction, as :class:`FileReader` takes it.
     """
-    reader = FileReader(expand=True, rules_for=rules_of)
+    reader = FileReader(expand=True, limit=limit, rules_for=rules_of)
     try:
         if not S_ISREG(os.stat(part.file).st_mode):  # noqa: PTH116 - opening a pipe would wait for a writer
             yield Problem("not-a-file", "not a regular file", None)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody, included
-from conformance.reference.boundaries.source import split_inner
 from conformance.reference.errors import CodecError
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.text.row_changes import Form, Gtids, changes_of, operation_of, table_of
@@ -88,7 +87,7 @@ def _found(part: Part, options: Options) -> Iterator[Values | Problem]:
     gtids = Gtids()
     with ExitStack() as stack:
         rows = _Changes(part, options) if options.content is Content.ROWS else _Events(part, options, stack)
-        for item in read_part(part):
+        for item in read_part(part, limit=options.max_uncompressed):
             if isinstance(item, Problem):
                 yield item
                 continue
@@ -182,7 +181,7 @@ class _Events:
             if event.inner is not None:
                 raw = next(self._inside)[HEADER_SIZE:]
             elif isinstance(body, TransactionPayload):
-                self._inside = _split(body)
+                self._inside = _split(body, options.max_uncompressed)
         if options.types is not None and header.type not in options.types:
             return
         schema, table = (None, None) if isinstance(body, LazyRows) and body.table is None else table_of(body)
@@ -204,9 +203,10 @@ class _Events:
         return self._log.read(event.header.length - HEADER_SIZE - (0 if event.checksum is None else FOOTER_SIZE))
 
 
-def _split(payload: TransactionPayload) -> Iterator[bytes]:
+def _split(payload: TransactionPayload, limit: int | None) -> Iterator[bytes]:
     """The events inside, uncompressed at the first request: damage follows the payload's own row."""
-    yield from split_inner(payload.uncompressed())
+    for frame in payload.inner_frames(limit):
+        yield frame.data
 
 
 def _text(value: str) -> bytes:

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 _BATCH = 10_000
 
 
-def estimate(files: Iterable[str]) -> Figures:
-    """The figures of these logs."""
-    return figures(Store(item for file in files for item in measure(Part(file))).query)
+def estimate(files: Iterable[str], limit: int | None = None) -> Figures:
+    """The figures of these logs. ``limit``: the most bytes of a compressed transaction."""
+    return figures(Store(item for file in files for item in measure(Part(file), limit)).query)
 
 
-def measure(part: Part) -> Iterator[Measurement]:
+def measure(part: Part, limit: int | None = None) -> Iterator[Measurement]:
     """All measurements of a part of a log."""
     meter = Meter(part.file)
-    for item in read_part(part):
+    for item in read_part(part, limit=limit):
         if isinstance(item, Problem):
             yield meter.problem(item.position, item.code, item.message)
         else:

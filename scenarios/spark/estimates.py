@@ -30,12 +30,16 @@ def ddl() -> str:
     return ", ".join(f"`{name}` {'STRING' if name in TEXTS else 'BIGINT'}" for name in Measurement._fields)
 
 
-def estimate(spark: Any, files: Sequence[str], *, part: str = PART) -> Figures:
-    """The figures of these logs, which driver and executors must be able to read."""
+def estimate(spark: Any, files: Sequence[str], *, part: str = PART, limit: int | None = None) -> Figures:
+    """The figures of these logs, which driver and executors must be able to read. ``limit``: the most bytes of a
+    compressed transaction.
+    """
     from scenarios.spark.binlogs import NAME, register
 
     register(spark)
     source = spark.read.format(NAME).option("content", "events").option("body", "true").option("splitBytes", part)
+    if limit is not None:
+        source = source.option("maxUncompressed", str(limit))
     measured = source.load(list(files)).select(*_READ).mapInArrow(measure_events, ddl()).cache()
     measured.createOrReplaceTempView(TABLE)
     try:

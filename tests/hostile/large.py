@@ -9,9 +9,10 @@ from struct import pack
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.reference.binlog.files import FileReader, read_events
-from conformance.reference.binlog.payload import DEFAULT_LIMIT, TransactionPayload
+from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
 from conformance.reference.binlog.statement_events import RowsQuery
+from conformance.reference.binlog.unfolding import DEFAULT_LIMIT
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.boundaries.reader import read_groups
 from conformance.reference.errors import CodecError
@@ -143,8 +144,8 @@ READINGS: Final = (
     Reading("groups of a file of one event", _one_event, _groups),
     Reading("events of a file of one event", _one_event, _headers, lambda size: size),
     Reading("events and rows of a file of one event", _one_event, _events, lambda size: 2 * size),
-    Reading("events of a file of compressed transactions", _compressed, _expanded, lambda _: 2 * _COMPRESSED),
-    Reading("a bomb of four times the limit", _bomb, _expanded, lambda _: 2 * DEFAULT_LIMIT),
+    Reading("events of a file of compressed transactions", _compressed, _expanded, lambda _: 2 << 20),
+    Reading("a bomb of four times the limit", _bomb, _expanded),
     Reading("members of a document, looked up", _array, _looked, in_memory=True),
 )
 

@@ -145,6 +145,11 @@ def read_body(code: int, cursor: Cursor, tables: Mapping[int, TableMap]) -> Body
     return control_events.Opaque(type=code, data=cursor.rest("data")) if read is None else read(cursor)
 
 
+def is_known(code: int) -> bool:
+    """Whether an event of type ``code`` has fields, and is not read as bytes."""
+    return code in ROWS_TYPES or code in _READERS
+
+
 def decode_event(
     data: bytes,
     *,

@@ -29,7 +29,7 @@ from conformance.reference.binlog.header import (
     Header,
     footer_size,
 )
-from conformance.reference.binlog.payload import DEFAULT_LIMIT, TransactionPayload
+from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import ROWS_TYPES, V1_TYPES
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
 from conformance.reference.event_types import EventType, event_name
@@ -68,7 +68,8 @@ class Note(NamedTuple):
 class EventDecoder:
     """A decoder of events that keeps the state between them. ``algorithm`` holds until the first FORMAT_DESCRIPTION.
 
-    ``verify=False`` reads checksums without comparing them. ``rules`` are for the metadata of TABLE_MAPs; ``rules_for``
+    ``verify=False`` reads checksums without comparing them. ``limit``: the most bytes of a compressed transaction;
+    without one, the bounds of :mod:`.unfolding`. ``rules`` are for the metadata of TABLE_MAPs; ``rules_for``
     returns the rules of the writer whose version a FORMAT_DESCRIPTION names.
     """
 
@@ -77,7 +78,7 @@ class EventDecoder:
         *,
         algorithm: int = Checksum.CRC32,
         verify: bool = True,
-        limit: int = DEFAULT_LIMIT,
+        limit: int | None = None,
         rules: MetadataRules = SHIPPED,
         rules_for: RulesFor | None = None,
     ) -> None:
@@ -162,31 +163,22 @@ class EventDecoder:
         payload = event.body
         if not isinstance(payload, TransactionPayload):
             return
-        data = payload.uncompressed(self.limit)
-        pos = 0
-        number = 0
-        while pos < len(data):
+        for frame in payload.inner_frames(self.limit):
             try:
-                if len(data) - pos < HEADER_SIZE:
-                    raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, got=len(data) - pos)
-                header = Header._make(HEADER.unpack_from(data, pos))
-                if not HEADER_SIZE <= header.length <= len(data) - pos:
-                    raise DecodeError(
-                        "bad-length",
-                        "the event does not fit",
-                        offset=9,
-                        expected=f"19..{len(data) - pos}",
-                        got=header.length,
-                    )
-                if header.type in (EventType.TRANSACTION_PAYLOAD, EventType.FORMAT_DESCRIPTION):
-                    raise DecodeError("bad-nesting", "this event cannot be inside a payload", offset=4, got=header.type)
-                end = pos + header.length
-                body = self._body(header.type, data[pos + HEADER_SIZE : end])
-                yield Event(header, body, None, event.position, number)
+                header, body = self.inner_event(frame.data)
             except CodecError as error:
-                raise error.at(f"inner[{number}]", pos) from None
-            pos = end
-            number += 1
+                raise error.at(f"inner[{frame.number}]", frame.start) from None
+            number = frame.number
+            del frame  # a large event is there once
+            yield Event(header, body, None, event.position, number)
+
+    def inner_event(self, data: bytes) -> tuple[Header, Body]:
+        """Header and body of an event inside a compressed transaction, which is exactly ``data``."""
+        header = Header._make(HEADER.unpack_from(data))
+        if header.type in (EventType.TRANSACTION_PAYLOAD, EventType.FORMAT_DESCRIPTION):
+            raise DecodeError("bad-nesting", "this event cannot be inside a payload", offset=4, got=header.type)
+        viewed = len(data) > WINDOW and header.type in _VIEWED
+        return header, self._body(header.type, memoryview(data)[HEADER_SIZE:] if viewed else data[HEADER_SIZE:])
 
 
 class FileReader:
@@ -201,7 +193,7 @@ class FileReader:
         *,
         verify: bool = True,
         expand: bool = False,
-        limit: int = DEFAULT_LIMIT,
+        limit: int | None = None,
         rules: MetadataRules = SHIPPED,
         rules_for: RulesFor | None = None,
     ) -> None:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
+from conformance.reference.binlog.unfolding import EVENT_RATIO, FREE, split, unfold
 from conformance.reference.cursor import Cursor, Decoded, encode_packed
 from conformance.reference.errors import DecodeError, Unsupported
 from conformance.reference.event_types import EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.reference.binlog.unfolding import InnerFrame
 
 ZSTD: Final = 0
 UNCOMPRESSED: Final = 255
@@ -18,9 +24,6 @@ _UNCOMPRESSED_SIZE: Final = 3
 PAYLOAD_FIELDS: Final = {
     0: "end", _SIZE: "payload_size", _COMPRESSION: "compression", _UNCOMPRESSED_SIZE: "uncompressed_size",
 }  # fmt: skip
-
-# The server's 32-bit event length bounds a transaction; no caller needs more in memory at once.
-DEFAULT_LIMIT: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,32 +86,23 @@ class TransactionPayload(Decoded):
         frame = zstandard.ZstdCompressor(level=level, write_content_size=True).compress(events)
         return cls(payload=frame, uncompressed_size=len(events))
 
-    def uncompressed(self, limit: int = DEFAULT_LIMIT) -> bytes:
-        """The events inside, as bytes. A frame that grows beyond ``limit`` is refused before it takes the memory."""
+    def uncompressed(self, limit: int | None = None) -> bytes:
+        """The events inside, as bytes. What is beyond the bounds is refused before it takes the memory.
+
+        ``limit``: the most bytes; without one, the bounds of :mod:`.unfolding`.
+        """
+        return b"".join(self.pieces(limit))
+
+    def pieces(self, limit: int | None = None) -> Iterator[bytes]:
+        """The bytes of :meth:`uncompressed`, piece by piece."""
         if self.compression == UNCOMPRESSED:
-            return self.payload
+            return iter((self.payload,))
         if self.compression != ZSTD:
             raise Unsupported("compression", "unknown compression", expected="0 or 255", got=self.compression)
-        try:
-            import zstandard
-        except ImportError:
-            raise Unsupported(
-                "zstandard-missing", "the package zstandard is needed to read compressed transactions"
-            ) from None
-        decompressor = zstandard.ZstdDecompressor().decompressobj()
-        out = bytearray()
-        # The sizes in the event and in the frame are only claims. Four bytes can stand for a block of 128 KB, so the
-        # frame is fed in pieces that cannot grow by more than 8 MB before the limit is looked at again.
-        step = 256
-        try:
-            for start in range(0, len(self.payload), step):
-                out += decompressor.decompress(self.payload[start : start + step])
-                if len(out) > limit:
-                    raise DecodeError("payload-too-large", "more events than allowed", expected=limit, got=len(out))
-                if decompressor.eof and (decompressor.unused_data or start + step < len(self.payload)):
-                    raise DecodeError("trailing-bytes", "bytes after the compressed frame", offset=start)
-        except zstandard.ZstdError as error:
-            raise DecodeError("bad-compression", f"not a zstd frame: {error}") from None
-        if not decompressor.eof:
-            raise DecodeError("truncated", "the compressed frame is cut off", offset=len(self.payload))
-        return bytes(out)
+        return unfold(self.payload, limit)
+
+    def inner_frames(self, limit: int | None = None) -> Iterator[InnerFrame]:
+        """The bytes of each event inside; only one of them is in memory at a time."""
+        frame = len(self.payload)
+        bounded = limit is None and self.compression == ZSTD
+        return split(self.pieces(limit), max(FREE, EVENT_RATIO * frame) if bounded else None, frame)

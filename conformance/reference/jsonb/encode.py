@@ -261,17 +261,16 @@ def _large(values: list[tuple[int, bytes]], keys: _Keys, *, is_object: bool) -> 
     size = offset + len(keys.joined) + sum(len(data) for kind, data in values if kind not in INLINED_LARGE)
     if size > LARGE_LIMIT:
         raise MysqlError(3150, "ER_JSON_VALUE_TOO_BIG", "the JSON document is longer than 2^32-1 bytes", got=size)
-    parts = [_pack_large_header(count, size)]
+    head = bytearray(_pack_large_header(count, size))  # one buffer: a large array has hundreds of thousands of entries
     for key in keys.raw:
-        parts.append(_pack_large_key(offset, len(key)))
+        head += _pack_large_key(offset, len(key))
         offset += len(key)
-    tail = [keys.joined]
+    parts: list[bytes | bytearray] = [head, keys.joined]
     for kind, data in values:
         if kind in INLINED_LARGE:
-            parts.append(kind.to_bytes(1, "little") + inlined_entry(kind, data, large=True))
+            head += _BYTES[kind] + inlined_entry(kind, data, large=True)
         else:
-            parts.append(_pack_large_entry(kind, offset))
+            head += _pack_large_entry(kind, offset)
             offset += len(data)
-            tail.append(data)
-    parts += tail
+            parts.append(data)
     return b"".join(parts)

@@ -7,7 +7,7 @@ are decided later, between other transactions.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.control_events import Incident, XaPrepare, Xid
 from conformance.reference.binlog.format_description import FormatDescription
@@ -41,6 +41,7 @@ from conformance.reference.replay.statements import (
     statement_words,
 )
 from conformance.reference.replay.table_state import TableState
+from conformance.reference.replay.undo_log import UndoLog
 from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
@@ -48,19 +49,12 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.images import Row
+    from conformance.reference.replay.row_store import Values
     from conformance.reference.sql.definition_reader import TableName
     from conformance.reference.sql.statement_words import Word
     from conformance.reference.tables.table_map import TableMap
 
 _XID: Final = re.compile(r"XA\s+(\w+)\s+(X'[0-9A-Fa-f]*'\s*,\s*X'[0-9A-Fa-f]*'\s*,\s*\d+)", re.IGNORECASE)
-
-
-class Undo(NamedTuple):
-    """The way to undo a change. ``values`` is ``None`` for an insert."""
-
-    table: TableState
-    row: int
-    values: list[Any] | None
 
 
 class Replay:
@@ -74,8 +68,8 @@ class Replay:
         self.tables: dict[TableName, TableState] = {}
         self.lenient = lenient
         self.dialect = dialect
-        self.prepared: dict[str, list[Undo]] = {}
-        self._undo: list[Undo] = []
+        self.prepared: dict[str, UndoLog] = {}
+        self._undo = UndoLog()
         self._savepoints: dict[str, int] = {}
         self._open = False
         self._cascades: dict[TableName, set[TableName]] = {}
@@ -127,7 +121,7 @@ class Replay:
         self.roll_back()
         prepared = len(self.prepared)
         for undo in self.prepared.values():
-            _take_back(undo)
+            undo.take_back()
         self.prepared.clear()
         return open_changes, prepared
 
@@ -168,7 +162,7 @@ class Replay:
 
     def roll_back(self) -> None:
         """Undo the changes of the open transaction; tables without transactions stay changed."""
-        _take_back(self._undo)
+        self._undo.take_back()
         self._commit()
 
     def _roll_back_statement(self, words: Sequence[Word]) -> None:
@@ -180,8 +174,7 @@ class Replay:
         if name not in self._savepoints:
             raise ReplayError("savepoint", "no such savepoint in this transaction", got=names[0].text)
         mark = self._savepoints[name]
-        _take_back(self._undo[mark:])
-        del self._undo[mark:]
+        self._undo.take_back(mark)
         self._savepoints = {other: place for other, place in self._savepoints.items() if place <= mark}
 
     def _xa_statement(self, text: str) -> None:
@@ -197,12 +190,12 @@ class Replay:
                 raise ReplayError("xa", f"XA {what} of a transaction that was prepared before the input", got=xid)
             undo = self.prepared.pop(xid)
             if what == "ROLLBACK":
-                _take_back(undo)
+                undo.take_back()
 
     def _end_xa(self, event: XaPrepare) -> None:
         xid = f"X'{event.gtrid.hex()}',X'{event.bqual.hex()}',{event.format_id}".upper()
         if not event.one_phase:
-            self.prepared[xid] = list(self._undo)
+            self.prepared[xid], self._undo = self._undo, UndoLog()
         self._commit()
 
     # --- rows --------------------------------------------------------------------------------------------------------
@@ -228,7 +221,9 @@ class Replay:
             values = [given[index] if index in given else state.default(index) for index in range(count)]
             if not self.lenient and state.has_key_of(values):
                 raise state.error("duplicate", "the inserted row's primary key is there already", None, None)
-            self._keep(Undo(state, state.add(values), None))
+            added = state.add(values)
+            if state.transactional:
+                self._undo.inserted(state, added)
             return {}
         assert row.before is not None
         before = dict(zip(included(event.before_columns or 0, count), row.before, strict=True))
@@ -238,7 +233,7 @@ class Replay:
         if not event.flags & USE_SQL_FOREIGN_KEY and self._cascades.get(state.name):
             raise state.error("cascade", "other tables change with it, and the log does not say how", None, None)
         if event.type in DELETE_TYPES:
-            self._keep(Undo(state, number, state.remove(number)))
+            self._keep(state, number, state.remove(number))
             return {}
         assert row.after is not None
         values = list(state.rows[number])
@@ -251,7 +246,7 @@ class Replay:
                     found[index] = document
             else:
                 values[index] = value
-        self._keep(Undo(state, number, state.replace(number, values)))
+        self._keep(state, number, state.replace(number, values))
         return found
 
     def _without_base(
@@ -275,9 +270,9 @@ class Replay:
         except CodecError as error:
             raise error.at(f"@{index + 1}") from None
 
-    def _keep(self, undo: Undo) -> None:
-        if undo.table.transactional:
-            self._undo.append(undo)
+    def _keep(self, state: TableState, number: int, old: Values) -> None:
+        if state.transactional:
+            self._undo.changed(state, number, old)
 
     def _state(self, table: TableMap) -> TableState:
         name = (table.schema, table.table)
@@ -358,15 +353,3 @@ class Replay:
                     if state.rows:
                         raise state.error("alter", f"ALTER TABLE ... {what} changes rows", None, None)
                     state.forget_map()
-
-
-def _take_back(changes: Sequence[Undo]) -> None:
-    for table, number, values in reversed(changes):
-        there = number in table.rows
-        if values is None:
-            if there:
-                table.remove(number)
-        elif there:
-            table.replace(number, values)
-        else:
-            table.add(values, number)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.values import same
+from conformance.reference.replay.row_store import RowIndex, RowStore
 from conformance.reference.replay.statements import ColumnDefinition, DropColumn, PutColumn, RenameColumn, SetKey
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY, bytes_of
@@ -18,6 +19,7 @@ from conformance.reference.text.columns import INTEGERS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from conformance.reference.replay.row_store import Values
     from conformance.reference.replay.statements import Action
     from conformance.reference.sql.definition_reader import TableName
     from conformance.reference.sql.statement_words import Word
@@ -36,7 +38,7 @@ class NewDefault(NamedTuple):
 class TableState:
     """A table. ``columns`` is ``None`` before its CREATE TABLE.
 
-    A row is a list of values in column order, in the form of the binary log's column codecs; its number never changes.
+    A row has its values in column order, in the form of the binary log's column codecs; its number never changes.
     """
 
     def __init__(self, name: TableName, *, transactional: bool = True) -> None:
@@ -44,12 +46,11 @@ class TableState:
         self.columns: list[ColumnDefinition] | None = None
         self.key: tuple[str, ...] = ()
         self.transactional = transactional
-        self.rows: dict[int, list[Any]] = {}
+        self.rows = RowStore()
         self.map: TableMap | None = None
         self._infos: list[ColumnInfo | None] = []  # of each column, kept when DDL moves columns
         self._untyped = False  # whether rows may have a NewDefault
-        self._next = 0
-        self._indexes: dict[tuple[int, ...], dict[tuple[Any, ...], list[int]]] = {}
+        self._indexes: dict[tuple[int, ...], RowIndex] = {}
 
     # --- definition --------------------------------------------------------------------------------------------------
 
@@ -74,11 +75,12 @@ class TableState:
     def _type_defaults(self) -> None:
         """Give the defaults of new columns their types."""
         for at, info in enumerate(self._infos):
-            for row in self.rows.values():
+            for number, row in self.rows.items():
                 if isinstance(row[at], NewDefault):
-                    row[at] = MISSING if info is None else _literal(info, row[at].words)
-                    if row[at] is MISSING:
+                    value = MISSING if info is None else _literal(info, row[at].words)
+                    if value is MISSING:
                         raise self.error("alter", "a new column whose values are not known", None, at + 1)
+                    self.rows[number] = (*row[:at], value, *row[at + 1 :])
         self._untyped = False
         self._indexes.clear()
 
@@ -184,7 +186,11 @@ class TableState:
         """Remove a column from the table; returns its facts, and its value in each row."""
         assert self.columns is not None
         info = self._infos.pop(at) if self._infos else None
-        return self.columns.pop(at), info, {number: row.pop(at) for number, row in self.rows.items()}
+        taken = {}
+        for number, row in self.rows.items():
+            taken[number] = row[at]
+            self.rows[number] = (*row[:at], *row[at + 1 :])
+        return self.columns.pop(at), info, taken
 
     def _insert(self, at: int, column: ColumnDefinition, info: ColumnInfo | None, values: Mapping[int, Any]) -> None:
         assert self.columns is not None
@@ -192,7 +198,7 @@ class TableState:
             self._infos.insert(at, info)
         self.columns.insert(at, column)
         for number, row in self.rows.items():
-            row.insert(at, values[number])
+            self.rows[number] = (*row[:at], values[number], *row[at:])
 
     def _value_of_new(self, column: ColumnDefinition) -> NewDefault | None:
         """What existing rows get in a new column: NULL or a constant. Raises for values that are not in the log."""
@@ -221,38 +227,38 @@ class TableState:
         self.rows.clear()
         self._indexes.clear()
 
-    def add(self, values: list[Any], number: int | None = None) -> int:
-        """Add a new row, or restore a row under its number."""
-        if number is None:
-            number = self._next
-            self._next += 1
-        self.rows[number] = values
-        for columns, index in self._indexes.items():
-            index.setdefault(_picked(values, columns), []).append(number)
+    def add(self, values: Sequence[Any]) -> int:
+        """Add a new row; returns its number."""
+        number = self.rows.add(values)
+        self._note(number)
         return number
 
-    def remove(self, number: int) -> list[Any]:
-        """Remove a row."""
+    def restore(self, number: int, values: Sequence[Any]) -> None:
+        """Let a removed row return under its number."""
+        self.rows[number] = values
+        self._note(number)
+
+    def _note(self, number: int) -> None:
+        values = self.rows[number]
+        for columns, index in self._indexes.items():
+            index.add(_picked(values, columns), number)
+
+    def remove(self, number: int) -> Values:
+        """Remove a row; returns its values."""
         values = self.rows.pop(number)
         for columns, index in self._indexes.items():
-            key = _picked(values, columns)
-            found = index[key]
-            found.remove(number)
-            if not found:
-                del index[key]
+            index.discard(_picked(values, columns), number)
         return values
 
-    def replace(self, number: int, values: list[Any]) -> list[Any]:
+    def replace(self, number: int, values: Sequence[Any]) -> Values:
         """Replace the values of a row; returns the old values."""
         old = self.rows[number]
         self.rows[number] = values
         for columns, index in self._indexes.items():
             before, after = _picked(old, columns), _picked(values, columns)
             if before != after:
-                index[before].remove(number)
-                if not index[before]:
-                    del index[before]
-                index.setdefault(after, []).append(number)
+                index.discard(before, number)
+                index.add(after, number)
         return old
 
     def find(self, image: Mapping[int, Any]) -> int | None:
@@ -263,7 +269,7 @@ class TableState:
         # Two servers may lay out equal documents differently, so those are compared by value.
         documents = [index for index in self.map.json_columns if whole and index in image]
         columns = tuple([index for index in sorted(image) if index not in documents]) if whole else key
-        for number in self._index(columns).get(tuple([image[column] for column in columns]), ()):
+        for number in self._index(columns).numbers(tuple([image[column] for column in columns])):
             values = self.rows[number]
             if all(same_document(values[column], image[column]) for column in documents):
                 return number
@@ -274,13 +280,13 @@ class TableState:
         key = self.key_columns()
         return bool(key) and _picked(values, key) in self._index(key)
 
-    def _index(self, columns: tuple[int, ...]) -> dict[tuple[Any, ...], list[int]]:
+    def _index(self, columns: tuple[int, ...]) -> RowIndex:
         """Numbers of the rows by their values in these columns; made once, then kept up to date."""
         index = self._indexes.get(columns)
         if index is None:
-            index = {}
+            index = RowIndex()
             for number, values in self.rows.items():
-                index.setdefault(_picked(values, columns), []).append(number)
+                index.add(_picked(values, columns), number)
             self._indexes[columns] = index
         return index
 
@@ -310,8 +316,9 @@ def _texts(column: ColumnDefinition) -> list[str]:
     return [word.text if word.string or word.quoted else word.text.upper() for word in column.words]
 
 
-def _picked(values: Sequence[Any], columns: tuple[int, ...]) -> tuple[Any, ...]:
-    return tuple([values[column] for column in columns])
+def _picked(values: Sequence[Any], columns: tuple[int, ...]) -> Values:
+    picked = tuple([values[column] for column in columns])
+    return values if isinstance(values, tuple) and picked == values else picked  # the row itself, where it is the key
 
 
 def same_document(stored: Any, wanted: Any) -> bool:

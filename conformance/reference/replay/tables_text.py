@@ -13,7 +13,7 @@ from conformance.reference.tables.charsets import BINARY, text_of
 from conformance.reference.text.columns import member_text, plain_text, stored_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from conformance.reference.replay.table_state import TableState
     from conformance.reference.tables.metadata import ColumnInfo
@@ -24,24 +24,30 @@ def table_rows(state: TableState, *, numeric: bool = False) -> list[list[str | N
 
     ``numeric``: order the columns of numbers by number, not by text.
     """
-    shown = [value_text(info) for info in state.infos()]
-    out: list[list[str | None]] = []
+    return sorted(rows_text(state), key=row_order(state, numeric=numeric))
+
+
+def rows_text(state: TableState) -> Iterator[list[str | None]]:
+    """All rows in no order, one at a time: their texts take many times the memory of the rows."""
+    names, shown = state.column_names(), [value_text(info) for info in state.infos()]
     for values in state.rows.values():
         row: list[str | None] = []
-        for name, show, value in zip(state.column_names(), shown, values, strict=True):
+        for name, show, value in zip(names, shown, values, strict=True):
             try:
                 row.append(None if value is None else show(value))
             except CodecError as error:
                 raise error.at(name).at(".".join(state.name)) from None
-        out.append(row)
+        yield row
+
+
+def row_order(state: TableState, *, numeric: bool = False) -> Callable[[Sequence[str | None]], Any]:
+    """What the rows of :func:`table_rows` are sorted by."""
     counted = [numeric and (info.type.is_numeric or info.type.real_type == types.BIT) for info in state.infos()]
-    out.sort(
-        key=lambda row: [
-            (value is not None, Decimal(value or 0) if number else Decimal(0), value or "")
-            for value, number in zip(row, counted, strict=True)
-        ]
-    )
-    return out
+    zero = Decimal(0)
+    return lambda row: [
+        (value is not None, Decimal(value or 0) if number else zero, value or "")
+        for value, number in zip(row, counted, strict=True)
+    ]
 
 
 def value_text(info: ColumnInfo) -> Callable[[Any], str]:

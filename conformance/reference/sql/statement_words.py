@@ -58,6 +58,7 @@ def split_words(sql: str, sql_mode: int = 0) -> list[Word]:
     """All words of a statement."""
     escapes = not sql_mode & NO_BACKSLASH_ESCAPES
     words: list[Word] = []
+    symbols: dict[str, Word] = {}  # a megabyte of brackets is a million words
     for match in (_PLAIN if escapes else _NO_ESCAPES).finditer(sql):
         kind, text = match.lastgroup, match[match.lastgroup or 0]
         if kind == "name":
@@ -70,6 +71,8 @@ def split_words(sql: str, sql_mode: int = 0) -> list[Word]:
             if escapes and "\\" in text:
                 text = _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
             words.append(Word(text, string=True))
-        elif kind in ("word", "symbol"):
+        elif kind == "symbol" or (kind == "word" and len(text) == 1):
+            words.append(symbols.get(text) or symbols.setdefault(text, Word(text)))
+        elif kind == "word":
             words.append(Word(text))
     return words

@@ -11,6 +11,7 @@ from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.columns import JSON, TYPED_ARRAY, ColumnType, known_type
 from conformance.reference.tables.metadata import (
+    MAX_COLUMNS,
     SHIPPED,
     ColumnInfo,
     MetadataField,
@@ -81,6 +82,11 @@ class TableMap(Decoded):
         schema = _name(cursor, "schema", "schema_end")
         table = _name(cursor, "table", "table_end")
         count = cursor.packed("column_count")
+        if MAX_COLUMNS < count <= len(cursor):
+            raise Unsupported(
+                "column-count", "no table has so many columns", expected=f"<= {MAX_COLUMNS}", got=count,
+                offset=cursor.pos, path=("column_count",),
+            )  # fmt: skip
         types = cursor.octets(count, "column_type")
         if cursor.records:
             part = cursor.part(cursor.packed("column_metadata_length"), "column_metadata")

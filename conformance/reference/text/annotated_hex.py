@@ -7,12 +7,13 @@ each field its meaning for people.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import UUID
 
-from conformance.reference.binlog.control_events import HEARTBEAT_FIELDS, Opaque
-from conformance.reference.binlog.event import decode_body, read_body
+from conformance.reference.binlog.control_events import HEARTBEAT_FIELDS
+from conformance.reference.binlog.event import decode_body, is_known, read_body
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import IMMEDIATE_TIMESTAMP, IMMEDIATE_VERSION, TAGGED_FIELDS
 from conformance.reference.binlog.gtid_set import count_of
@@ -22,25 +23,28 @@ from conformance.reference.binlog.query import Status
 from conformance.reference.binlog.rows import EXTRA_KINDS, ROWS_FLAGS, ROWS_TYPES, LazyRows
 from conformance.reference.binlog.statement_events import IntvarKind, UserVarType
 from conformance.reference.boundaries.markers import marker_of, marker_title, with_marker
-from conformance.reference.cursor import Reading, Recorder
+from conformance.reference.cursor import Recorder
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.event_types import EventType, event_name
-from conformance.reference.jsonb.spans import document_spans
+from conformance.reference.jsonb.spans import MemorySorter, write_document_spans
 from conformance.reference.partial.diffs import Operation, read_diff
 from conformance.reference.tables.charsets import COLLATIONS
 from conformance.reference.tables.columns import ColumnType, codec, read_value
-from conformance.reference.tables.metadata import ColumnInfo, Field
+from conformance.reference.tables.metadata import MAX_COLUMNS, ColumnInfo, Field
+from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.pseudo_values import column_text
 from conformance.reference.text.table_metadata import type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from enum import IntEnum
 
     from conformance.reference.binlog.event import Body
-    from conformance.reference.tables.table_map import TableMap
+    from conformance.reference.cursor import Reading
+    from conformance.reference.jsonb.spans import DocumentSpan, Sorter
 
 _SHOWN: Final = 60
+_OPENING: Final = 400  # bytes that have more characters than are shown
 _FLAGS: Final = tuple((flag.value, flag.name or "") for flag in Flag)
 _NUMBER: Final = re.compile(r"\[\d+\]")
 
@@ -61,7 +65,13 @@ def short(text: str) -> str:
 
 def as_text(data: bytes) -> str:
     """Bytes that should be text, in quotes."""
-    return short(repr(data.decode("utf-8", "backslashreplace")))
+    if len(data) <= _OPENING:
+        return short(repr(data.decode("utf-8", "backslashreplace")))
+    # Only the beginning is shown, in the quotes that the whole would have.
+    single, double = b"'" in data, b'"' in data
+    ending = "'\"" if single and double else "'" if single else ""
+    text = data[:_OPENING].decode("utf-8", "backslashreplace")[:_SHOWN]
+    return short(repr(text + ending + "." * _SHOWN))
 
 
 def moment(seconds: int) -> str:
@@ -82,19 +92,37 @@ def flag_names(value: int, names: Sequence[tuple[int, str]]) -> str:
 def explain_event(data: bytes, tables: Mapping[int, TableMap], footer: int) -> tuple[list[Span], CodecError | None]:
     """The spans of an event, in order and without gaps, and its damage.
 
-    ``footer``: the size of the checksum in bytes. ``tables``: the TABLE_MAPs in force. The bytes behind an error are
-    one span.
+    As :func:`write_spans`, for events that are not large.
     """
-    cursor = Recorder(data)
+    spans: list[Span] = []
+    return spans, write_spans(data, tables, footer, spans.append)
+
+
+def write_spans(
+    data: bytes,
+    tables: Mapping[int, TableMap],
+    footer: int,
+    write: Callable[[Span], None],
+    sorter: Callable[[], Sorter] = MemorySorter,
+) -> CodecError | None:
+    """Write the spans of an event, in order and without gaps; returns its damage.
+
+    ``footer``: the size of the checksum in bytes. ``tables``: the TABLE_MAPs in force. ``sorter``: makes what sorts the
+    spans of a document. The bytes behind an error are one span.
+    """
+    meanings = _Meanings(data, write, sorter)
+    cursor = Recorder(data, readings=meanings)
     problem: CodecError | None = None
     code = 0
     body: Body | None = None
     try:
         with cursor.inside("header"):
-            code = cursor.fields(HEADER, "header")[1]
+            code = meanings.code = cursor.fields(HEADER, "header")[1]
         if code != EventType.FORMAT_DESCRIPTION:
             cursor.end = max(cursor.pos, len(data) - footer)
             cursor.data = data[: cursor.end]
+        if code == EventType.TABLE_MAP:
+            meanings.details = _column_metadata(cursor)
         body = read_body(code, cursor, tables)
         if isinstance(body, FormatDescription):
             footer = FOOTER_SIZE if body.has_footer else 0
@@ -104,24 +132,44 @@ def explain_event(data: bytes, tables: Mapping[int, TableMap], footer: int) -> t
         cursor.expect_end(event_name(code))
     except CodecError as error:
         problem = error
-    meanings = _Meanings(data, code, cursor.readings, known=not isinstance(body, Opaque))
-    spans = list(meanings.spans())
+    body = None  # it may be large, and is read once more below
     problem = meanings.broken or problem or meanings.damage
-    covered = spans[-1].offset + len(spans[-1].data) if spans else 0
+    covered = meanings.covered
     end = max(covered, len(data) - footer)
     if covered < end:
-        spans.append(Span(covered, data[covered:end], "rest", "not read"))
+        write(Span(covered, data[covered:end], "rest", "not read"))
     if end < len(data):
         computed = checksum_of(data[:end])
         good = computed == int.from_bytes(data[end:], "little")
         words = "CRC-32, right" if good else f"CRC-32, wrong: {computed:#010x} is right"
-        spans.append(Span(end, data[end:], "checksum", words))
+        write(Span(end, data[end:], "checksum", words))
         if not good:
             if problem is None:
                 problem = DecodeError("checksum", "the checksum is wrong", offset=end, expected=f"{computed:#010x}")
             else:
                 problem.message += "; the checksum is wrong too"
-    return spans, problem or _refused(data, footer, tables)
+    return problem or _refused(data, footer, tables)
+
+
+def _column_metadata(cursor: Recorder) -> dict[str, Any]:
+    """The metadata of the columns of a TABLE_MAP by field: it stands behind the types, whose names need it."""
+    readings = _Kept("column_metadata[", MAX_COLUMNS)
+    with suppress(CodecError):
+        TableMap.read(Recorder(cursor.data, cursor.pos, cursor.end, readings))
+    return readings.values
+
+
+class _Kept:
+    """The values of the first readings whose fields begin so."""
+
+    def __init__(self, start: str, most: int) -> None:
+        self._start = start
+        self._most = most
+        self.values: dict[str, Any] = {}
+
+    def append(self, reading: Reading) -> None:
+        if len(self.values) < self._most and reading.field.startswith(self._start):
+            self.values[reading.field] = reading.value
 
 
 def _refused(data: bytes, footer: int, tables: Mapping[int, TableMap]) -> CodecError | None:
@@ -140,63 +188,61 @@ def _refused(data: bytes, footer: int, tables: Mapping[int, TableMap]) -> CodecE
 
 
 class _Meanings:
-    """The fields that were read from an event, with their meanings.
+    """Takes the fields of an event as they are read, and writes them with their meanings.
 
-    ``damage``: the first damage inside a value. ``broken``: the damage behind which nothing is shown.
+    ``code``: the event's type, once it is known. ``details``: the metadata of columns. ``covered``: the end of the last
+    span. ``damage``: the first damage inside a value. ``broken``: the damage behind which nothing is shown.
     """
 
-    def __init__(self, data: bytes, code: int, readings: Sequence[Reading], *, known: bool) -> None:
+    def __init__(self, data: bytes, write: Callable[[Span], None], sorter: Callable[[], Sorter]) -> None:
         self.data = data
-        self.code = code
-        self.readings = readings
-        self.known = known
+        self.code = 0
+        self.details: dict[str, Any] = {}
+        self.covered = 0
         self.damage: CodecError | None = None
         self.broken: CodecError | None = None
         self.variable = 0  # the status variable that is shown
-        self.details = {item.field: item.value for item in readings if item.field.startswith("column_metadata[")}
+        self._write = write
+        self._sorter = sorter
 
-    def spans(self) -> Iterator[Span]:
-        for reading in self.readings:
-            if self.code in ROWS_TYPES and reading.field.endswith(".json"):
-                yield from self.document(reading)
-            elif self.code in ROWS_TYPES and reading.field.endswith(".diffs"):
-                yield from self.diffs(reading)
-                if self.broken:
-                    return
-            else:
-                yield self.span(reading, self.meaning(reading))
+    def append(self, reading: Reading) -> None:
+        """Write the next field, and what is inside it."""
+        if self.broken:
+            return
+        if self.code in ROWS_TYPES and reading.field.endswith(".json"):
+            self.document(reading)
+        elif self.code in ROWS_TYPES and reading.field.endswith(".diffs"):
+            self.diffs(reading)
+        else:
+            self.span(reading)
 
-    def span(self, reading: Reading, meaning: str) -> Span:
-        return Span(reading.start, self.data[reading.start : reading.end], reading.field, meaning)
+    def span(self, reading: Reading) -> None:
+        self.write(reading.start, reading.end, reading.field, self.meaning(reading))
 
-    def document(self, reading: Reading) -> Iterator[Span]:
+    def write(self, start: int, end: int, field: str, meaning: str) -> None:
+        self._write(Span(start, self.data[start:end], field, meaning))
+        self.covered = end
+
+    def document(self, reading: Reading) -> None:
         """The bytes of a document. Damaged parts are shown as bytes."""
-        start = reading.start
-        spans, damage = document_spans(self.data[start : reading.end], short)
-        for span in spans:
-            yield Span(
-                start + span.start,
-                self.data[start + span.start : start + span.end],
-                f"{reading.field}.{span.field}",
-                span.meaning,
-            )
-        if damage is not None:
-            self.damage = self.damage or damage.at(reading.field.rpartition(".")[2], start)
+        start, outer = reading.start, reading.field
 
-    def diffs(self, reading: Reading) -> Iterator[Span]:
+        def write(span: DocumentSpan) -> None:
+            self.write(start + span.start, start + span.end, f"{outer}.{span.field}", span.meaning)
+
+        damage = write_document_spans(self.data[start : reading.end], short, write, self._sorter())
+        if damage is not None:
+            self.damage = self.damage or damage.at(outer.rpartition(".")[2], start)
+
+    def diffs(self, reading: Reading) -> None:
         """The diffs of a column, up to a diff that cannot be read."""
-        cursor = Recorder(self.data, reading.start, reading.end)
+        cursor = Recorder(self.data, reading.start, reading.end, _Diffs(self))
         outer = reading.field.removesuffix("diffs")
         try:
             for _ in cursor.items(f"{outer}diffs"):
                 read_diff(cursor)
         except CodecError as error:
             self.broken = error
-        for part in cursor.readings:
-            if part.field.endswith("].data"):
-                yield from self.document(part)
-            else:
-                yield self.span(part, self.meaning(part))
 
     def meaning(self, reading: Reading) -> str:
         value = reading.value
@@ -213,7 +259,7 @@ class _Meanings:
         if name == "column_type":
             metadata = self.details.get(reading.field.replace("_type", "_metadata"), 0)
             return f"{value} ({type_name(ColumnInfo(ColumnType(value, metadata), nullable=False))})"
-        if not self.known:
+        if not is_known(self.code):
             return "an event of an unknown type"
         show = _OF_EVENT.get((self.code, name)) or _OF_ANY.get(name)
         if show is not None:
@@ -227,6 +273,19 @@ class _Meanings:
         value, _ = read_value(codec(info.type), self.data[reading.start : reading.end], 0)
         text = column_text(info, index + 1).show(value).decode("utf-8", "backslashreplace").rstrip()
         return f"{type_name(info)} {short(text)}"
+
+
+class _Diffs:
+    """Takes the fields of diffs."""
+
+    def __init__(self, meanings: _Meanings) -> None:
+        self._meanings = meanings
+
+    def append(self, reading: Reading) -> None:
+        if reading.field.endswith("].data"):
+            self._meanings.document(reading)
+        else:
+            self._meanings.span(reading)
 
 
 # --- meanings ---------------------------------------------------------------------------------------------------------

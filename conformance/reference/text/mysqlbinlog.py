@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from time import gmtime
 from typing import TYPE_CHECKING, Final, Protocol
+from zlib import crc32
 
 from conformance.reference.binlog import control_events, group_replication, load, statement_events
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import MAY_HAVE_SBR, Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.gtid_set import PreviousGtids
-from conformance.reference.binlog.header import Checksum, Flag
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Checksum, Flag, encode_header
 from conformance.reference.binlog.payload import ZSTD, TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import (
@@ -379,9 +380,11 @@ def _escaped(text: bytes) -> bytes:
 
 
 def _inner_checksum(event: Event) -> int:
+    """The checksum that the event would have: its position is 0, as is that of every event in a payload."""
     header, body = event.header, event.body
     if isinstance(body, LazyRows):
-        body = control_events.Opaque(type=body.type, data=encode_head(body) + body.data)
-    # Its position is 0, as is that of every event in a payload.
+        head = encode_head(body)  # the rows are not copied: there may be many
+        length = HEADER_SIZE + len(head) + len(body.data) + FOOTER_SIZE
+        return crc32(body.data, crc32(encode_header(header._replace(length=length, log_pos=0)) + head))
     data = encode_event(body, timestamp=header.timestamp, server_id=header.server_id, flags=header.flags)
     return int.from_bytes(data[-4:], "little")

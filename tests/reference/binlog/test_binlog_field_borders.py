@@ -122,7 +122,7 @@ def test_old_datetimes_have_the_whole_range_of_their_bytes() -> None:
 
 
 def test_a_frame_may_end_where_a_piece_of_it_ends() -> None:
-    """Frames are fed in pieces of 256 bytes. What cannot be compressed makes a frame of any size wanted."""
+    """What cannot be compressed makes a frame of any size wanted."""
     noise = Random(1).randbytes(600)
     whole, content = next(
         (made, noise[:size])
@@ -131,7 +131,7 @@ def test_a_frame_may_end_where_a_piece_of_it_ends() -> None:
     )
     assert whole.uncompressed() == content
     longer = TransactionPayload(payload=whole.payload + b"\0")
-    assert where(refused(longer.uncompressed)) == ("trailing-bytes", 256, "")
+    assert where(refused(longer.uncompressed)) == ("trailing-bytes", 512, "")
     shorter = TransactionPayload(payload=whole.payload[:-1])
     assert where(refused(shorter.uncompressed)) == ("truncated", 511, "")
 

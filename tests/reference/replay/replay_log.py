@@ -56,4 +56,4 @@ class Log:
         self.event(rows_body(self.table, EventType.DELETE_ROWS, [Row((key,), None)], before=[0], **options))
 
     def rows(self, name: str = "t") -> list[list[Any]]:
-        return sorted(self.replay.tables["d", name].rows.values())
+        return sorted(map(list, self.replay.tables["d", name].rows.values()))

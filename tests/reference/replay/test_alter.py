@@ -18,7 +18,8 @@ def table(definition: str, *rows: list[int | None]) -> TableState:
     assert isinstance(statement, CreateTable)
     state = TableState(statement.table)
     state.columns, state.key = list(statement.columns), statement.primary_key
-    state.rows = dict(enumerate(list(row) for row in rows))
+    for row in rows:
+        state.rows.add(row)
     return state
 
 
@@ -26,7 +27,7 @@ def alter(state: TableState, parts: str) -> tuple[list[str], tuple[str, ...], li
     statement = parse_statement(split_words(f"ALTER TABLE t {parts}"), "s")
     assert isinstance(statement, AlterTable)
     state.alter_columns(statement.actions)
-    return state.column_names(), state.key, list(state.rows.values())
+    return state.column_names(), state.key, list(map(list, state.rows.values()))
 
 
 @pytest.mark.parametrize(
