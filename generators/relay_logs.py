@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Body
     from generators.draw import Draw
 
-UNDESCRIBED, BEGUN_TWICE = "undescribed", "begun-twice"
+UNDESCRIBED, BEGUN_TWICE, NAMED_TWICE = "undescribed", "begun-twice", "named-twice"
 OUTSIDE, CONTEXT = "rows-query-outside", "context"
 _GTIDS: Final = (Starts.GTID, Starts.TAGGED)
 _STARTS: Final = (*_GTIDS, Starts.ANONYMOUS)
@@ -38,6 +38,12 @@ def begun_twice(draw: Draw) -> bytes:
     """A transaction that begins, followed by the next transaction in place of its events."""
     begun = group(draw.fork("begun"), "rows", draw.choice(_STARTS))[:_OPENING]
     return _log([*begun, *group(draw, "rows", draw.choice(_GTIDS)), *_sound(draw)])
+
+
+def named_twice(draw: Draw) -> bytes:
+    """Two GTIDs, then a statement that is a transaction by itself."""
+    gtids = [group(draw.fork(number), "rows", draw.choice(_STARTS))[0] for number in range(2)]
+    return _log([*gtids, Query(text=b"SAVEPOINT `s%d`" % draw.below(30))])
 
 
 def announced_outside(draw: Draw) -> bytes:
@@ -62,6 +68,7 @@ def sound(draw: Draw) -> bytes:
 DAMAGED: Final[dict[str, Callable[[Draw], bytes]]] = {
     UNDESCRIBED: undescribed,
     BEGUN_TWICE: begun_twice,
+    NAMED_TWICE: named_twice,
     OUTSIDE: announced_outside,
     CONTEXT: with_context,
 }

@@ -137,8 +137,8 @@ def server(
         except IndexError as problem:
             raise Usage(f"--only {only}: {problem}") from problem
         finally:
-            campaign.findings.close(campaign.buckets)
             _print(campaign)
+            campaign.findings.close(campaign.buckets)
     return int(ExitCode.NONCONFORMANT if campaign.buckets.findings else ExitCode.OK)
 
 

@@ -17,8 +17,11 @@ TWICE_IN_DIFF: Final = "member-twice-in-diff"  # an object has a key again whose
 VECTOR_LENGTH: Final = "vector-length"  # not the four bytes of each number of a VECTOR, or none
 VARIABLE_LENGTH: Final = "user-variable-length"  # a DECIMAL in a USER_VAR event that is longer than the event
 # Of relay logs: sound events where no source writes them.
-PAYLOAD_UNDESCRIBED: Final = "payload-undescribed"  # TRANSACTION_PAYLOAD with no FORMAT_DESCRIPTION in front, outside of transactions
+PAYLOAD_UNDESCRIBED: Final = (
+    "payload-undescribed"  # TRANSACTION_PAYLOAD with no FORMAT_DESCRIPTION in front, outside of transactions
+)
 GTID_IN_TRANSACTION: Final = "gtid-in-transaction"  # GTID or GTID_TAGGED inside of another transaction
+GTID_TWICE: Final = "gtid-twice"  # a GTID behind another one, then a statement that is a transaction by itself
 ROWS_QUERY_OUTSIDE: Final = "rows-query-outside"  # ROWS_QUERY behind a transaction, with no other one begun
 TRANSACTION_CONTEXT: Final = "transaction-context"  # an event that Group Replication keeps to itself
 DAMAGES: Final = (
@@ -29,6 +32,7 @@ DAMAGES: Final = (
     VARIABLE_LENGTH,
     PAYLOAD_UNDESCRIBED,
     GTID_IN_TRANSACTION,
+    GTID_TWICE,
     ROWS_QUERY_OUTSIDE,
     TRANSACTION_CONTEXT,
 )

@@ -101,6 +101,8 @@ class Buckets:
         if (facts := self.earlier.get(kind)) is not None:
             bucket.known, bucket.shrunk = True, facts.shrunk
             bucket.stacks.update(facts.stacks)
+            if facts.shrunk and bucket.entry is None:  # its smallest input decided
+                bucket.entry = next((one for one in self.bench.deviations if one.id == facts.listed), None)
         self.found[kind] = bucket
         return bucket
 

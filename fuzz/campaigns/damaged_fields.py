@@ -67,8 +67,8 @@ def _damaged(data: bytes) -> Iterator[tuple[int, str, str]]:
             name = event_name(event[_TYPE])
             spans, problem = explain_event(event, tables, FOOTER_SIZE)
             if problem is not None:
-                place = position + (problem.offset or 0)
-                yield number, name, f"{_field(spans, problem)} at position {place}: {problem}"
+                place = "" if problem.offset is None else f" at position {position + problem.offset}"
+                yield number, name, f"{_field(spans, problem)}{place}: {problem}"
             elif event[_TYPE] == EventType.TABLE_MAP:
                 with suppress(CodecError):
                     table = decode_body(EventType.TABLE_MAP, event[HEADER_SIZE:-FOOTER_SIZE], {})
@@ -79,7 +79,7 @@ def _damaged(data: bytes) -> Iterator[tuple[int, str, str]]:
 
 def _field(spans: Sequence[Span], problem: CodecError) -> str:
     """The name of the field that has the offset of a problem, or whose bytes are missing there."""
-    offset = problem.offset or 0
+    offset = -1 if problem.offset is None else problem.offset
     inside = [span.field for span in spans if span.offset <= offset < span.offset + len(span.data)]
     field = inside[-1].removesuffix(".hole") if inside else ""
     return field if field and field not in _NO_FIELDS else ".".join(problem.path) or "its end"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.judge.damage.crashes import damage_of
-from conformance.requirements.crashes import MEMBER_IN_DIFF, TRANSACTION_CONTEXT
+from conformance.requirements.crashes import APPLYING, MEMBER_IN_DIFF, TRANSACTION_CONTEXT, Crash
 from conformance.servers.roles.relay_log_applier import LogEnd
 from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.inputs import MALFORMED, REPLICA, STATEMENTS, STREAMS
@@ -106,6 +107,23 @@ def test_an_unlisted_kind_stays_a_finding_although_it_is_known(tmp_path: Path) -
         found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=as_released, listed=False, equal=1000)
         found.run(Budget(runs=100))
         assert any(bucket.first.death for bucket in found.buckets.findings)
+
+
+def test_a_kind_whose_smallest_input_was_listed_is_listed_again(tmp_path: Path) -> None:
+    """The first input of a kind may have another damage than the one that kills; only the smallest one shows it."""
+    found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=as_released, listed=False)
+    found.run(Budget(runs=100))
+    found.findings.close(found.buckets)
+    unlisted = read_known(tmp_path / "findings")
+    (kind,) = [kind for kind in unlisted if kind[-1].startswith("signal 6")]
+    for listed, expected in (("abort-at-member-in-diff", "abort-at-member-in-diff"), ("gone-from-the-list", None)):
+        buckets = campaign(tmp_path, MALFORMED, STATEMENTS).buckets
+        buckets.earlier = {kind: replace(unlisted[kind], listed=listed, shrunk=True)}
+        first = replace(found.buckets.found[kind].first, crash=Crash(APPLYING, "", 6))
+        bucket = buckets.add(first)
+        assert bucket is not None
+        assert bucket.known
+        assert (None if bucket.entry is None else bucket.entry.id) == expected
 
 
 def test_facts_that_cannot_be_read_are_none(tmp_path: Path) -> None:

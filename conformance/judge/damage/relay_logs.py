@@ -17,6 +17,7 @@ from conformance.reference.boundaries.observed_event import GTID_TYPES, query_te
 from conformance.reference.event_types import EventType
 from conformance.requirements.crashes import (
     GTID_IN_TRANSACTION,
+    GTID_TWICE,
     PAYLOAD_UNDESCRIBED,
     RELAYING,
     ROWS_QUERY_OUTSIDE,
@@ -34,12 +35,14 @@ class _State(Enum):
 
     NOWHERE = "no transaction was begun yet"
     NAMED = "behind its GTID"
+    NAMED_TWICE = "behind a second GTID"
     BEGUN = "behind its BEGIN"
     INSIDE = "further inside"
     UNNAMED = "inside, with no GTID in front"
     BEHIND = "behind its end"
 
 
+_BEFORE: Final = (_State.NAMED, _State.NAMED_TWICE)  # of a transaction whose GTID has come
 _WITHIN: Final = (_State.BEGUN, _State.INSIDE, _State.UNNAMED)  # there, a FORMAT_DESCRIPTION describes nothing
 
 
@@ -56,13 +59,16 @@ def damage_of_relay_log(data: bytes) -> str:
             return ROWS_QUERY_OUTSIDE
         if kind == EventType.TRANSACTION_CONTEXT:
             return TRANSACTION_CONTEXT
-        state = _behind(state, kind, event)
+        after = _behind(state, kind, event)
+        if kind == EventType.QUERY and state is _State.NAMED_TWICE and after is _State.BEHIND:
+            return GTID_TWICE
+        state = after
     return damage_of_log(data)
 
 
 def _behind(state: _State, kind: int, event: bytes) -> _State:
     if kind in GTID_TYPES:
-        return _State.NAMED
+        return _State.NAMED_TWICE if state in _BEFORE else _State.NAMED
     if kind in _ENDS:
         return _State.BEHIND
     if kind == EventType.QUERY:
@@ -72,10 +78,10 @@ def _behind(state: _State, kind: int, event: bytes) -> _State:
 
 def _behind_query(state: _State, text: bytes) -> _State:
     if text == b"BEGIN" or text.startswith(b"XA START"):
-        if state is _State.NAMED:
+        if state in _BEFORE:
             return _State.BEGUN
         return _State.INSIDE if state in (_State.BEGUN, _State.INSIDE) else _State.UNNAMED
-    if text in (b"COMMIT", b"ROLLBACK") or state in (_State.NOWHERE, _State.NAMED, _State.BEHIND):
+    if text in (b"COMMIT", b"ROLLBACK") or state in (_State.NOWHERE, _State.BEHIND, *_BEFORE):
         return _State.BEHIND  # a statement that is a transaction by itself
     return _State.INSIDE if state is _State.BEGUN else state
 

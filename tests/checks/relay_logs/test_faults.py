@@ -13,6 +13,7 @@ from conformance.harness.settings import Settings
 from conformance.judge.damage.relay_logs import damage_of_relay_log
 from conformance.requirements.crashes import (
     GTID_IN_TRANSACTION,
+    GTID_TWICE,
     PAYLOAD_UNDESCRIBED,
     ROWS_QUERY_OUTSIDE,
     TRANSACTION_CONTEXT,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from conformance.stream import AnyRecord
 
-# As 9.7.4-2 of Debian for amd64 reported them; the third is one of many places.
+# As 9.7.4-2 of Debian for amd64 reported them; the last is one of many places.
 DEATHS: Final = {
     PAYLOAD_UNDESCRIBED: "signal 11 in mysql::binlog::event::Log_event_header::Log_event_header"
     " < mysql::binlog::event::Binary_log_event::Binary_log_event"
@@ -37,12 +38,15 @@ DEATHS: Final = {
     f" < Format_description_log_event::Format_description_log_event {BUILD}",
     GTID_IN_TRANSACTION: "signal 11 in Gtid_specification::to_string < Slave_worker::do_report"
     f" < Slave_reporting_capability::report < Gtid_log_event::do_apply_event {BUILD}",
+    GTID_TWICE: "signal 11 in Slave_worker::commit_positions < Slave_worker::slave_worker_ends_group"
+    f" < slave_worker_exec_job_group {BUILD}",
     ROWS_QUERY_OUTSIDE: f"signal 11 in MDL_ticket::create < MDL_context::try_acquire_lock_impl {BUILD}",
 }
 SOUND: Final = 20  # logs of a quick run
 LISTED: Final = {
     "replica-crash-at-payload-undescribed",
     "replica-crash-at-gtid-in-transaction",
+    "replica-crash-at-gtid-twice",
     "replica-crash-at-rows-query-outside",
 }
 
@@ -105,11 +109,11 @@ def test_a_replica_that_shows_what_is_listed_deviates(tmp_path: Path, monkeypatc
     records, passed = check(tmp_path, monkeypatch, as_released)
     assert passed
     (block,) = of(records, Block)
-    assert (block.requirements, block.cases, block.failures) == (("RL1",), 3 + SOUND, 0)
+    assert (block.requirements, block.cases, block.failures) == (("RL1",), len(LISTED) + SOUND, 0)
     assert block.verdicts == {"pass": SOUND}
     assert block.deviations == dict.fromkeys(LISTED, 1)
     assert exit_code(records) == 0
-    assert len(list((tmp_path / "cases").glob("log-*.sql"))) == 3
+    assert len(list((tmp_path / "cases").glob("log-*.sql"))) == len(LISTED)
 
 
 def test_a_full_run_gives_logs_that_kill_by_chance_and_does_not_ask_for_their_end(
@@ -121,7 +125,7 @@ def test_a_full_run_gives_logs_that_kill_by_chance_and_does_not_ask_for_their_en
     records, passed = check(tmp_path, monkeypatch, lives_at_chance, profile="full")
     assert passed
     (block,) = of(records, Block)
-    assert (block.cases, block.verdicts) == (40 + 10 * SOUND, {"pass": 10 + 10 * SOUND})
+    assert (block.cases, block.verdicts) == (50 + 10 * SOUND, {"pass": 10 + 10 * SOUND})
 
 
 def test_a_replica_without_the_deviations_is_an_unexpected_pass(

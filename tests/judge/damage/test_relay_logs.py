@@ -16,6 +16,7 @@ from conformance.reference.binlog.statement_events import RowsQuery, UserVarType
 from conformance.reference.event_types import EventType
 from conformance.requirements.crashes import (
     GTID_IN_TRANSACTION,
+    GTID_TWICE,
     PAYLOAD_UNDESCRIBED,
     RELAYING,
     ROWS_QUERY_OUTSIDE,
@@ -37,6 +38,7 @@ ROWS_QUERY = RowsQuery(text=b"update t")
 DAMAGE = {
     relay_logs.UNDESCRIBED: PAYLOAD_UNDESCRIBED,
     relay_logs.BEGUN_TWICE: GTID_IN_TRANSACTION,
+    relay_logs.NAMED_TWICE: GTID_TWICE,
     relay_logs.OUTSIDE: ROWS_QUERY_OUTSIDE,
     relay_logs.CONTEXT: TRANSACTION_CONTEXT,
 }
@@ -96,6 +98,18 @@ def test_the_gtid_of_another_transaction_kills_inside_a_transaction_alone(first:
         assert damage_of_relay_log(log(gtid(first), BEGIN, COMMIT, gtid(second))) == ""
         assert damage_of_relay_log(log(BEGIN, gtid(second))) == ""
         assert damage_of_relay_log(log(BEGIN, OTHER, gtid(second))) == ""
+
+
+@pytest.mark.parametrize("first", [Starts.GTID, Starts.TAGGED, Starts.ANONYMOUS])
+@pytest.mark.parametrize("second", [Starts.GTID, Starts.TAGGED, Starts.ANONYMOUS])
+def test_two_gtids_kill_in_front_of_a_transaction_of_one_statement_alone(first: str, second: str) -> None:
+    one, two = gtid(first), gtid(second)
+    assert damage_of_relay_log(log(one, two, OTHER)) == GTID_TWICE
+    assert damage_of_relay_log(log(one, two, one, OTHER)) == GTID_TWICE
+    assert damage_of_relay_log(log(one, OTHER, two, OTHER)) == ""
+    for behind in ([BEGIN, OTHER, COMMIT], [payload()], []):
+        assert damage_of_relay_log(log(one, two, *behind)) == ""
+    assert damage_of_relay_log(log(one, OTHER)) == ""
 
 
 def test_a_rows_query_kills_behind_a_transaction() -> None:
