@@ -9,7 +9,7 @@ from conformance.checks.sdi.columns import Column, columns, comment
 from generators.draw import mix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from generators.draw import Draw
 
@@ -33,11 +33,13 @@ _NAMED: Final = (
     "RANGE (id) SUBPARTITION BY HASH (id) (PARTITION p0 VALUES LESS THAN (5) (SUBPARTITION a MAX_ROWS=9, SUBPARTITION b"
     " COMMENT 'sub'), PARTITION p1 VALUES LESS THAN (1000) (SUBPARTITION c, SUBPARTITION d))"
 )
+_BY_PRIMARY: Final = "KEY ()"
+_PREFIX: Final = "d2(3)"
 _PARTITIONED: Final = (
     "HASH (id) PARTITIONS 3",
     "HASH (id DIV 2 + 1) (PARTITION h0 COMMENT 'first', PARTITION h1)",
     "LINEAR HASH (id) PARTITIONS 2",
-    "KEY () PARTITIONS 2",
+    f"{_BY_PRIMARY} PARTITIONS 2",
     "KEY ALGORITHM=1 (id) PARTITIONS 2",
     "LINEAR KEY ALGORITHM=2 (id, s) PARTITIONS 3",
     "RANGE (id) (PARTITION p0 VALUES LESS THAN (5) MIN_ROWS=1 MAX_ROWS=7, PARTITION p1 VALUES LESS THAN (1000))",
@@ -113,14 +115,15 @@ def create_table(draw: Draw, shape: Shape, name: str, tablespace: str) -> tuple[
     everything = common + drawn
     parts = [f"{column.name} {column.definition}" for column in everything]
     parts += _generated(draw)
-    parts += _keys(draw, shape, everything)
+    keys = list(_keys(draw, shape, everything))
+    parts += keys
     if draw.chance(1, 4):
         enforced = draw.choice(("", " NOT ENFORCED"))
         parts.append(f"CONSTRAINT `{name} positive` CHECK (id > -5 and s <> 'it''s\\\\'){enforced}")
     if not shape.partitioned and draw.chance(1, 6):
         parts.append(f"CONSTRAINT {name}_parent FOREIGN KEY (m1) REFERENCES parent (id) {draw.choice(_RULES)}")
     options = " ".join(_table_options(draw, shape, tablespace))
-    return f"CREATE TABLE {name} (\n  {', '.join(parts)}\n) {options}{_partitions(draw, shape)}", everything
+    return f"CREATE TABLE {name} (\n  {', '.join(parts)}\n) {options}{_partitions(draw, shape, keys)}", everything
 
 
 _RULES: Final = ("", "ON DELETE CASCADE", "ON UPDATE RESTRICT ON DELETE NO ACTION")
@@ -150,7 +153,7 @@ def _keys(draw: Draw, shape: Shape, everything: list[Column]) -> Iterator[str]:
     if draw.chance(1, 3):
         yield "KEY k1 (m1 DESC, id) USING BTREE"
     if draw.chance(1, 5):
-        yield "KEY k2 (d2(3), m1) INVISIBLE"
+        yield f"KEY k2 ({_PREFIX}, m1) INVISIBLE"
     if draw.chance(1, 4):
         yield "KEY functional ((id * 2), (lower(s)) DESC)"
     json = next((column.name for column in everything if column.definition.startswith("json")), None)
@@ -173,10 +176,14 @@ def _table_options(draw: Draw, shape: Shape, tablespace: str) -> Iterator[str]:
     yield draw.choice(_CHARSETS)
 
 
-def _partitions(draw: Draw, shape: Shape) -> str:
+def _partitions(draw: Draw, shape: Shape, keys: Sequence[str]) -> str:
+    """KEY () is refused if any key of the table has a prefix of a column (9.7.4, error 6123)."""
     if not shape.partitioned:
         return ""
     if draw.chance(1, 3):
         text = draw.choice((*_SUBPARTITIONED, _NAMED))
         return f"\nPARTITION BY {text.format(sub=f'SUBPARTITION BY {draw.choice(_SUB)}')}"
-    return f"\nPARTITION BY {draw.choice(_PARTITIONED)}"
+    text = draw.choice(_PARTITIONED)
+    if text.startswith(_BY_PRIMARY) and any(_PREFIX in key for key in keys):
+        text = text.replace(_BY_PRIMARY, "KEY (s)")
+    return f"\nPARTITION BY {text}"
