@@ -21,8 +21,9 @@ from conformance.cases.update_case import Step, UpdateCase
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.expression import Assignment, Constant, Increment
-from generators import borders, documents, updates
-from generators.borders import Border
+from generators import documents, updates
+from generators.borders import statements as borders
+from generators.borders.statements import Border
 from generators.documents import Size
 from generators.draw import mix
 from generators.tables import SELECTOR, column_value, session, sources, table

@@ -14,7 +14,7 @@ from conformance.cases.session import Session
 from conformance.reference.tables import temporal
 from conformance.reference.tables.definitions import Column, Table
 from generators import scalars
-from generators.borders import JSON_COLUMNS, Border
+from generators.borders.statements import JSON_COLUMNS, Border
 from generators.draw import mix
 
 if TYPE_CHECKING:

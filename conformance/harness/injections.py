@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
     from conformance.harness.check import Check
-    from conformance.harness.damage_census import Channel
     from conformance.harness.recorder import BlockRecord
     from conformance.harness.session import Lab
+    from conformance.judge.damage.census import Channel
     from conformance.judge.damage.diverged import Judged
     from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation

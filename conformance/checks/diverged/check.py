@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.harness.damage_census import APPLIED, DIVERGED, FIELDS, REFUSED, Channel
 from conformance.harness.injections import injected, record_in_blocks
+from conformance.judge.damage.census import APPLIED, DIVERGED, FIELDS, REFUSED, Channel
 from generators import damaged_events, diverged
 from generators.draw import Stream
 

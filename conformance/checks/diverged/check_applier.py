@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.harness.damage_census import APPLIED, DIVERGED, FIELDS, REFUSED, Channel
 from conformance.harness.injections import (
     Tried,
     apply_in_blocks,
@@ -22,6 +21,7 @@ from conformance.harness.injections import (
     record_tried,
 )
 from conformance.judge.damage.applier import judge_damaged_frame
+from conformance.judge.damage.census import APPLIED, DIVERGED, FIELDS, REFUSED, Channel
 from conformance.servers.roles import applier_cases
 from generators import applier_transactions
 from generators.draw import Stream

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.harness.damage_census import DIVERGED, REFUSED, Channel
 from conformance.harness.injections import apply_in_blocks
+from conformance.judge.damage.census import DIVERGED, REFUSED, Channel
 from conformance.servers.roles.applier import Applier, launch_applier
 from generators import applier_transactions
 from generators.draw import Stream

@@ -22,10 +22,10 @@ from conformance.judge.updates.compare import judge, too_deep
 from conformance.reference.binlog.rows import fixed_size
 from conformance.reference.dialect import flipped
 from conformance.servers.roles.update_cases import run_case
-from generators.borders import Border
+from generators.borders.event_limit import full_event
+from generators.borders.statements import Border
 from generators.cases import next_step, start
 from generators.draw import Stream
-from generators.event_limit import full_event
 from generators.tables import SELECTOR
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.harness.damage_census import APPLIED, DIVERGED, FIELDS, REFUSED, Channel
+from conformance.judge.damage.census import APPLIED, DIVERGED, FIELDS, REFUSED, Channel
 from generators import applier_transactions, damaged_events, diverged
 from generators.draw import Stream
 

@@ -13,11 +13,12 @@ from conformance.reference.jsonb.values import DATETIME, Opaque, UInt
 from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.expression import Assignment, Call, Column, Columns, Literal
 from conformance.reference.partial.update import update_row
-from generators import borders, tables
-from generators.borders import Border
+from generators import tables
+from generators.borders import statements as borders
+from generators.borders.event_limit import full_event
+from generators.borders.statements import Border
 from generators.cases import next_step, start
 from generators.draw import Stream
-from generators.event_limit import full_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
