@@ -96,7 +96,11 @@ class _Bounds:
 
 def _bomb(what: str, frame: int, most: int, size: int) -> DecodeError:
     return DecodeError(
-        "payload-bomb", f"{what} unfolds further than a server's", expected=f"at most {most} of {frame} bytes", got=size
+        "payload-bomb",
+        f"{what} unfolds further than a server's",
+        offset=0,
+        expected=f"at most {most} of {frame} bytes",
+        got=size,
     )
 
 
