@@ -95,10 +95,10 @@ def _inner(decoder: EventDecoder, event: Event, explanation: Explanation | None)
     if not isinstance(event.body, TransactionPayload):
         return
     for frame in event.body.inner_frames(decoder.limit):
-        decoder.inner_event(frame)
+        data = frame.data
+        problem = None if explanation is None else explanation.read(data, decoder.tables, 0)
+        decoder.inner_event(frame)  # afterwards: it keeps TABLE_MAPs
         if explanation is not None:
-            data = frame.data
-            problem = explanation.read(data, decoder.tables, 0)
             yield explanation.lines(f"event inside, at +{frame.start}: {_title(data)}", data, frame.start, "+")
             if problem is not None:
                 raise problem
