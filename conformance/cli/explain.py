@@ -91,19 +91,15 @@ def _explained(path: str, position: int | None, limit: int | None) -> Iterator[I
 def _inner(decoder: EventDecoder, event: Event, explanation: Explanation | None) -> Iterator[Iterator[str]]:
     """The events of a compressed transaction. They are decoded even if not printed, for their TABLE_MAPs."""
     from conformance.reference.binlog.payload import TransactionPayload
-    from conformance.reference.errors import CodecError
 
     if not isinstance(event.body, TransactionPayload):
         return
     for frame in event.body.inner_frames(decoder.limit):
-        try:
-            decoder.inner_event(frame.data)
-        except CodecError as error:
-            raise error.at(f"inner[{frame.number}]", frame.start) from None
+        data = frame.data
+        problem = None if explanation is None else explanation.read(data, decoder.tables, 0)
+        decoder.inner_event(frame)  # afterwards: it keeps TABLE_MAPs
         if explanation is not None:
-            problem = explanation.read(frame.data, decoder.tables, 0)
-            title = f"event inside, at +{frame.start}: {_title(frame.data)}"
-            yield explanation.lines(title, frame.data, frame.start, "+")
+            yield explanation.lines(f"event inside, at +{frame.start}: {_title(data)}", data, frame.start, "+")
             if problem is not None:
                 raise problem
 

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _MANY: Final = 2 << 20  # bytes of tuples in memory, about
-_TUPLE: Final = 200  # bytes of a tuple beside its texts
+_TUPLE: Final = 200  # bytes of a tuple beside its parts
+_PART: Final = 32  # bytes of a part, and of what it is sorted by, beside its text
 _BLOCK: Final = 1 << 16  # bytes of tuples that are written and read together, about
 
 
 def _size(item: Sequence[Any]) -> int:
-    return _TUPLE + sum([len(part) for part in item if isinstance(part, (str, bytes))])
+    return _TUPLE + _PART * len(item) + sum([len(part) for part in item if isinstance(part, (str, bytes))])
 
 
 class _Blocks:

@@ -118,7 +118,9 @@ EVENTS: Final[list[Shape]] = [
     _lie(EventType.TABLE_MAP, "a name of 2^64-1 bytes", bytes(8) + HUGE),
     _lie(EventType.TABLE_MAP, "column metadata of 2^64-1 bytes", bytes(8) + b"\1a\0\1b\0\1\1" + HUGE),
     _lie(EventType.TABLE_MAP, "a metadata field of 2^64-1 bytes", _table_map(b"\1") + b"\4" + HUGE),
-    Shape("TABLE_MAP", "columns", lambda size: _table_map(b"\1" * size), _body(EventType.TABLE_MAP)),
+    Shape(
+        "TABLE_MAP", "columns", lambda size: _table_map(b"\1" * min(size, MAX_COLUMNS - 1)), _body(EventType.TABLE_MAP)
+    ),
     Shape(
         "TABLE_MAP",
         "as many columns as a table can have, described",

@@ -70,7 +70,7 @@ def tiny_log() -> bytes:
 def results(bench: Bench, log: HostileLog, sizes: Sequence[int], full: int) -> list[Result]:
     """The results of all commands. Memory that could be too much for a log of ``full`` bytes is measured with one."""
     made = [log.make(size) for size in sizes]
-    logs = made if len(made[-1]) > len(made[0]) else made[-1:]
+    logs = made if made[-1] != made[0] else made[-1:]
     found = []
     for command in bench.commands:
         measured = [bench.over(command, data) for data in logs]
@@ -78,7 +78,7 @@ def results(bench: Bench, log: HostileLog, sizes: Sequence[int], full: int) -> l
         last = measured[-1]
         if len(logs) > 1 and _expected(measured, sizes, full) > _CERTAIN * ALLOWED:
             last = bench.over(command, log.make(full))
-        found.append(Result(command, last, exponent([len(data) for data in logs], times)))
+        found.append(Result(command, last, exponent(sizes[-len(logs) :], times)))
     return found
 
 

@@ -33,6 +33,7 @@ _SAMPLE = (
     "document, inserted: chains of small objects",
     "rows of NULL: 1 columns, inserted",
     "rows of integers: 3 bytes, inserted and deleted",
+    "rows of NULL: 4096 columns, inserted",
     "event, compressed: TABLE_MAP: lists of no members",
     "a statement: opening brackets",
     "a bomb of 64 MB: one event of NULL rows",

@@ -39,6 +39,8 @@ from conformance.reference.tables.table_map import TableMap
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from conformance.reference.binlog.unfolding import InnerFrame
+
     RulesFor = Callable[[str], MetadataRules]
 
 WINDOW: Final = 1 << 20
@@ -46,6 +48,7 @@ WINDOW: Final = 1 << 20
 # Plain numbers for the path of every event: looking up a member of an enumeration costs more than the comparison.
 _FORMAT_DESCRIPTION: Final = int(EventType.FORMAT_DESCRIPTION)
 _TABLE_MAP: Final = int(EventType.TABLE_MAP)
+_NOT_INSIDE: Final = (int(EventType.TRANSACTION_PAYLOAD), _FORMAT_DESCRIPTION)
 
 _U4: Final = Struct("<I").unpack_from
 _LENGTH_OFFSET: Final = 9
@@ -164,21 +167,23 @@ class EventDecoder:
         if not isinstance(payload, TransactionPayload):
             return
         for frame in payload.inner_frames(self.limit):
-            try:
-                header, body = self.inner_event(frame.data)
-            except CodecError as error:
-                raise error.at(f"inner[{frame.number}]", frame.start) from None
-            number = frame.number
-            del frame  # a large event is there once
-            yield Event(header, body, None, event.position, number)
+            yield self.inner_event(frame, event.position)
 
-    def inner_event(self, data: bytes) -> tuple[Header, Body]:
-        """Header and body of an event inside a compressed transaction, which is exactly ``data``."""
-        header = Header._make(HEADER.unpack_from(data))
-        if header.type in (EventType.TRANSACTION_PAYLOAD, EventType.FORMAT_DESCRIPTION):
-            raise DecodeError("bad-nesting", "this event cannot be inside a payload", offset=4, got=header.type)
-        viewed = len(data) > WINDOW and header.type in _VIEWED
-        return header, self._body(header.type, memoryview(data)[HEADER_SIZE:] if viewed else data[HEADER_SIZE:])
+    def inner_event(self, frame: InnerFrame, position: int | None = None) -> Event:
+        """An event inside a compressed transaction, whose own position in the file is ``position``."""
+        number, start, data, begin, end = frame
+        header = Header._make(HEADER.unpack_from(data, begin))
+        code = header.type
+        try:
+            if code in _NOT_INSIDE:
+                raise DecodeError("bad-nesting", "this event cannot be inside a payload", offset=4, got=code)
+            if end - begin > WINDOW and code in _VIEWED:
+                body = self._body(code, memoryview(data)[begin + HEADER_SIZE : end])
+            else:
+                body = self._body(code, data[begin + HEADER_SIZE : end])
+        except CodecError as error:
+            raise error.at(f"inner[{number}]", start) from None
+        return Event(header, body, None, position, number)
 
 
 class FileReader:

@@ -40,11 +40,18 @@ _LENGTH_OFFSET: Final = 9
 
 
 class InnerFrame(NamedTuple):
-    """The bytes of an event inside a transaction: its number, and its start in the uncompressed bytes."""
+    """An event inside a transaction: its number, its start in the uncompressed bytes, and its place in ``buffer``."""
 
     number: int
     start: int
-    data: bytes
+    buffer: bytes
+    position: int
+    end: int
+
+    @property
+    def data(self) -> bytes:
+        """The event's bytes; where the buffer has nothing else, no copy."""
+        return self.buffer[self.position : self.end]
 
 
 def unfold(frame: bytes, limit: int | None = None) -> Iterator[bytes]:
@@ -96,7 +103,11 @@ class _Bounds:
 
 def _bomb(what: str, frame: int, most: int, size: int) -> DecodeError:
     return DecodeError(
-        "payload-bomb", f"{what} unfolds further than a server's", expected=f"at most {most} of {frame} bytes", got=size
+        "payload-bomb",
+        f"{what} unfolds further than a server's",
+        offset=0,
+        expected=f"at most {most} of {frame} bytes",
+        got=size,
     )
 
 
@@ -148,10 +159,10 @@ def split(pieces: Iterable[bytes], most: int | None, frame: int) -> Iterator[Inn
                 raise _does_not_fit(left, wanted).at(f"inner[{number}]", start)
             if wanted > left:
                 break
-            whole = wanted == size  # nothing else is in these pieces: a large event is there once
-            yield InnerFrame(number, start, data if whole else data[position : position + wanted])
+            end = position + wanted
+            yield InnerFrame(number, start, data, position, end)
             number += 1
-            position += wanted
+            position = end
             start += wanted
         size = left
         if left:

@@ -44,10 +44,14 @@ def row_order(state: TableState, *, numeric: bool = False) -> Callable[[Sequence
     """What the rows of :func:`table_rows` are sorted by."""
     counted = [numeric and (info.type.is_numeric or info.type.real_type == types.BIT) for info in state.infos()]
     zero = Decimal(0)
-    return lambda row: [
-        (value is not None, Decimal(value or 0) if number else zero, value or "")
-        for value, number in zip(row, counted, strict=True)
-    ]
+
+    def order(row: Sequence[str | None]) -> list[Any]:
+        key: list[Any] = []  # flat: there may be thousands of columns
+        for value, number in zip(row, counted, strict=True):
+            key += (value is not None, Decimal(value) if number and value else zero, value or "")
+        return key
+
+    return order
 
 
 def value_text(info: ColumnInfo) -> Callable[[Any], str]:

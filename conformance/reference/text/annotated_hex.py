@@ -131,7 +131,7 @@ def write_spans(
             body.read_with(cursor)
         cursor.expect_end(event_name(code))
     except CodecError as error:
-        problem = error
+        problem = error.with_traceback(None)  # which would keep all that was read
     body = None  # it may be large, and is read once more below
     problem = meanings.broken or problem or meanings.damage
     covered = meanings.covered
@@ -183,7 +183,7 @@ def _refused(data: bytes, footer: int, tables: Mapping[int, TableMap]) -> CodecE
             for _ in body.rows():
                 pass
     except CodecError as error:
-        return error
+        return error.with_traceback(None)
     return None
 
 
