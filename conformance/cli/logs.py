@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Usage, narrate, progress
-from conformance.reference.binlog.files import FileReader, read_events
+from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.payload import DEFAULT_LIMIT
+from conformance.reference.binlog.start_position import read_from
 from conformance.reference.errors import CodecError
 from conformance.stream import Progress
 
@@ -53,24 +54,29 @@ MAX_UNCOMPRESSED: Final = click.option(
 )  # fmt: skip
 
 
-def read_log(
-    path: str, *, expand: bool = True, dialect: Dialect | None = None, limit: int = DEFAULT_LIMIT
-) -> Iterator[Event]:
-    """The events of one file. Damage ends it with :class:`InputCorrupt`, a file that is no log with :class:`Usage`.
+def log_reader(*, expand: bool = True, dialect: Dialect | None = None, limit: int = DEFAULT_LIMIT) -> FileReader:
+    """A reader of one file.
 
     ``dialect``: the writer's dialect, if it is not what the file's own version says. ``limit``: the most bytes that a
     compressed transaction may have.
     """
     from conformance.requirements.reading import rules_in, rules_of
 
-    reader = FileReader(
+    return FileReader(
         expand=expand, limit=limit, rules_for=rules_of if dialect is None else lambda _: rules_in(dialect)
     )
+
+
+def read_log(path: str, reader: FileReader, *, start: int = 0) -> Iterator[Event]:
+    """The events of one file. Damage ends it with :class:`InputCorrupt`, a file that is no log with :class:`Usage`.
+
+    ``start``: the position of the first event behind the FORMAT_DESCRIPTION.
+    """
     with ExitStack() as stack:
         file = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
         show = stack.enter_context(_position(path))
         try:
-            for number, event in enumerate(read_events(file, reader=reader)):
+            for number, event in enumerate(read_from(file, start, reader=reader)):
                 if not number % _OFTEN:
                     show(reader.position)
                 yield event

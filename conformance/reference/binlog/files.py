@@ -68,7 +68,8 @@ class Note(NamedTuple):
 class EventDecoder:
     """A decoder of events that keeps the state between them. ``algorithm`` holds until the first FORMAT_DESCRIPTION.
 
-    ``verify=False`` reads checksums without comparing them. ``rules`` are for the metadata of TABLE_MAPs; ``rules_for``
+    ``verify=False`` reads checksums without comparing them. ``keep_bytes`` keeps those of the last event in
+    ``event_bytes``. ``rules`` are for the metadata of TABLE_MAPs; ``rules_for``
     returns the rules of the writer whose version a FORMAT_DESCRIPTION names.
     """
 
@@ -88,6 +89,8 @@ class EventDecoder:
         self.limit = limit
         self.format: FormatDescription | None = None
         self.tables: dict[int, TableMap] = {}
+        self.keep_bytes = False
+        self.event_bytes = b""
         self._footer = footer_size(algorithm)
         # One TABLE_MAP precedes every statement, nearly always with the same bytes: decoding it once also keeps the
         # row readers that were compiled for it.
@@ -97,6 +100,8 @@ class EventDecoder:
         """Decode one event that is exactly ``data``. Offsets in errors count from its start."""
         if len(data) < HEADER_SIZE:
             raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=19, got=len(data))
+        if self.keep_bytes:
+            self.event_bytes = bytes(data)
         header = Header._make(HEADER.unpack_from(data))
         if header.type == _FORMAT_DESCRIPTION:
             return self._format_description(bytes(data), position)
@@ -181,6 +186,8 @@ class EventDecoder:
                 if header.type in (EventType.TRANSACTION_PAYLOAD, EventType.FORMAT_DESCRIPTION):
                     raise DecodeError("bad-nesting", "this event cannot be inside a payload", offset=4, got=header.type)
                 end = pos + header.length
+                if self.keep_bytes:
+                    self.event_bytes = bytes(data[pos:end])
                 body = self._body(header.type, data[pos + HEADER_SIZE : end])
                 yield Event(header, body, None, event.position, number)
             except CodecError as error:

@@ -37,6 +37,7 @@ from conformance.reference.dialect import MYSQL
 from conformance.reference.errors import Unsupported
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
+from conformance.reference.text.hexdump import hexdump, rewritten
 from conformance.reference.text.pseudo_sql import row_lines
 from conformance.reference.text.session import DELIMITER, Session, ddl_xid
 from conformance.reference.text.table_metadata import metadata_text
@@ -68,6 +69,7 @@ _FLAGS: Final = (
 _KNOWN_FLAGS: Final = sum(bit for bit, _ in _FLAGS)
 _UNKNOWN_VERSION: Final = 999999
 _TELLS_ROW_ID: Final = 80030  # the first server whose TABLE_MAP says whether there is a generated primary key
+_COMMIT: Final = b"COMMIT /* added by mysqlbinlog */" + DELIMITER
 _DEFERRED: Final = (statement_events.Intvar, statement_events.Rand, statement_events.UserVar)
 
 
@@ -100,7 +102,7 @@ class LogText:
 
     ``types``: as ``-vv``. ``clock``: seconds to civil time for the comment lines; the client takes the local one.
     ``server``: the version whose mysqlbinlog gives the form of rows; comments and statements around them are those of
-    the newest.
+    the newest. ``complete``: false where the text begins inside a log, so that TABLE_MAPs and blocks may be missing.
     """
 
     def __init__(
@@ -111,15 +113,22 @@ class LogText:
         clock: Callable[[float], struct_time] = gmtime,
         spool: Spool | None = None,
         server: ServerFacts | None = None,
+        complete: bool = True,
     ) -> None:
+        self._complete = complete
+        self._loaded: set[int] = set()  # the files of LOAD DATA whose blocks were seen
         self._server = server or MYSQL.server
         self.types = types
         self.metadata = metadata
         self._clock = clock
         self._spool: Spool = spool or MemorySpool()
         self._session = Session()
-        self._deferred: list[Event] = []
+        self._deferred: list[tuple[Event, bytes | None]] = []
+        self._places: list[bytes] = []  # of events that were left out: they wait until an event is printed
+        self._partial = False  # events of the transaction were left out
+        self._begun = False  # a GTID was printed, and nothing of its transaction
         self._open = False  # inside a transaction
+        self._framed = False  # the FORMAT_DESCRIPTION of a source was printed; a relay log has one of its own before it
         self._payload: Header | None = None
         self._tells_row_id = False
 
@@ -131,56 +140,105 @@ class LogText:
             b"DELIMITER /*!*/;\n"
         )
 
-    def end(self) -> Iterator[bytes]:
-        """The waiting rows, and the lines after the last event."""
+    def end(self, *, stopped: bool = False) -> Iterator[bytes]:
+        """The lines after the last event, and the rows that wait for an end of their statement.
+
+        ``stopped``: a filter ended the output; the client leaves out what the end is missing of, and so does this.
+        """
         yield from self._end_payload()
-        yield from self._spool.take()
-        yield from self._take_deferred()
-        if self._open:
-            yield b"ROLLBACK /* added by mysqlbinlog */ " + DELIMITER
+        waiting = *self._spool.take(), *self._take_deferred()
+        if not stopped:
+            yield from waiting
+        yield from self._end_transaction()
         yield (
-            b"SET @@SESSION.GTID_NEXT= 'AUTOMATIC' /* added by mysqlbinlog */ /*!*/;\n"
             b"DELIMITER ;\n"
             b"# End of log file\n"
             b"/*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;\n"
             b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
         )
 
-    def event(self, event: Event) -> Iterator[bytes]:
-        """The text of one event; rows wait for the end of their statement."""
+    def _end_transaction(self) -> Iterator[bytes]:
+        """The lines that leave no transaction open, before another file and at the end."""
+        if self._partial:
+            yield _COMMIT
+        if self._begun and not self._open:
+            yield b"BEGIN /*added by mysqlbinlog */ " + DELIMITER
+        if self._begun or self._open:
+            yield b"ROLLBACK /* added by mysqlbinlog */ " + DELIMITER
+        self._partial = self._begun = self._open = False
+        yield b"SET @@SESSION.GTID_NEXT= 'AUTOMATIC' /* added by mysqlbinlog */ " + DELIMITER
+
+    def event(self, event: Event, data: bytes | None = None) -> Iterator[bytes]:
+        """The text of one event; rows wait for the end of their statement.
+
+        ``data``: the bytes of the event, which are then dumped in hex.
+        """
         if event.inner is None:
             yield from self._end_payload()
-        position = event.position if self._payload is None else self._payload.log_pos
-        yield b"# at %d\n" % (position or 0)
+        body = event.body
+        if self._partial and isinstance(body, (Gtid, GtidTagged, control_events.Rotate)):
+            yield _COMMIT
+            self._partial = False
+        if isinstance(body, FormatDescription) and not event.header.flags & Flag.RELAY_LOG:
+            if self._framed:
+                yield from self._end_transaction()
+            self._framed = True
+        yield from self._take_places()
+        yield self._place(event)
         if marker := marker_of(event.header.flags):
             yield b"# boundary: %b\n" % marker_title(marker).encode()
-        body = event.body
         if isinstance(body, _DEFERRED):
-            self._deferred.append(event)
+            self._deferred.append((event, data))
             return
         if isinstance(body, Query):
             yield from self._take_deferred()
         if isinstance(body, statement_events.RowsQuery) and not self.types:
             return
+        if isinstance(body, load.LoadBlock):
+            self._loaded.add(body.file_id)
+        if isinstance(body, load.ExecuteLoadQuery) and not self._complete and body.file_id not in self._loaded:
+            return
         if isinstance(body, (LazyRows, RowsBody)):
-            yield self._head(event) + self._rows_words(body)
+            yield self._head(event, data) + self._rows_words(body)
             if self._server.mysqlbinlog_json != "text" and body.table is not None and body.table.json_columns:
                 raise Unsupported("json-as-bytes", "the mysqlbinlog of this version prints JSON as its bytes")
-            for piece in row_lines(body, types=self.types):
+            for piece in row_lines(body, types=self.types, complete=self._complete):
                 self._spool.add(piece)
             if body.flags & STMT_END:
                 yield from self._spool.take()
             return
-        yield self._head(event) + b"".join(self._body(event))
+        yield self._head(event, data) + b"".join(self._body(event))
+
+    def left_out(self, event: Event, *, partial: bool) -> Iterator[bytes]:
+        """An event that a filter leaves out. ``partial``: other events of its transaction are printed."""
+        if event.inner is None:
+            yield from self._end_payload()
+        self._places.append(self._place(event))
+        self._partial |= partial
+        body = event.body
+        if not partial:
+            return
+        if isinstance(body, load.ExecuteLoadQuery):
+            yield from self._take_places()
+        if isinstance(body, Query):
+            self._deferred.clear()
+            self._begun &= self._open
+        if isinstance(body, (LazyRows, RowsBody)) and body.flags & STMT_END:
+            yield from self._take_places()
+            yield from self._spool.take()
 
     def failed(self) -> Iterator[bytes]:
         """The text of the rows before an error."""
         yield from self._spool.take()
 
     def _take_deferred(self) -> Iterator[bytes]:
-        for event in self._deferred:
-            yield self._head(event) + self._small(event)
+        for event, data in self._deferred:
+            yield self._head(event, data) + self._small(event)
         self._deferred.clear()
+
+    def _take_places(self) -> Iterator[bytes]:
+        yield from self._places
+        self._places.clear()
 
     def _end_payload(self) -> Iterator[bytes]:
         if self._payload is not None:
@@ -195,7 +253,14 @@ class LogText:
             when.tm_year % 100, when.tm_mon, when.tm_mday, when.tm_hour, when.tm_min, when.tm_sec,
         )  # fmt: skip
 
-    def _head(self, event: Event) -> bytes:
+    def _place(self, event: Event) -> bytes:
+        return b"# at %d\n" % self._position(event)
+
+    def _position(self, event: Event) -> int:
+        """The position that the client prints: of events inside a payload, its end."""
+        return (event.position if self._payload is None else self._payload.log_pos) or 0
+
+    def _head(self, event: Event, data: bytes | None) -> bytes:
         header = event.header
         end, checksum = header.log_pos, event.checksum
         if self._payload is not None:
@@ -204,7 +269,11 @@ class LogText:
         elif isinstance(event.body, FormatDescription) and event.body.algorithm != Checksum.CRC32:
             checksum = None  # it has one all the same
         words = b"#%b server id %d  end_log_pos %d " % (self._time(header.timestamp), header.server_id, end)
-        return words if checksum is None else words + b"CRC32 0x%08x " % checksum
+        if checksum is not None:
+            words += b"CRC32 0x%08x " % checksum
+        if data is None:
+            return words
+        return words + hexdump(data if event.inner is None else rewritten(data), self._position(event))
 
     def _body(self, event: Event) -> Iterator[bytes]:
         """The text behind the header, newline included."""
@@ -216,6 +285,7 @@ class LogText:
                 text = str(body) or "[empty]"
                 yield b"\tPrevious-GTIDs\n# " + text.replace(",", ",\n# ").encode() + b"\n"
             case Gtid() | GtidTagged():
+                self._begun = True
                 yield from self._gtid(event)
             case Query():
                 xid = ddl_xid(body)
@@ -227,7 +297,7 @@ class LogText:
             case TableMap():
                 yield from self._table_map(body)
             case control_events.Xid(xid=xid):
-                self._open = False
+                self._open = self._begun = self._partial = False
                 yield b"\tXid = %d\nCOMMIT" % xid + DELIMITER
             case control_events.XaPrepare():  # the client takes XA START for a BEGIN, and this for no end of it (9.7.4)
                 name = b"X'%b',X'%b',%d" % (
@@ -287,7 +357,9 @@ class LogText:
         if kind is EventClass.BEGIN_TRX:
             self._open = True
         elif kind in (EventClass.END_TRX, EventClass.END_XA_TRX):
-            self._open = False
+            self._open = self._begun = self._partial = False
+        elif not self._open:  # a statement that is a transaction of its own
+            self._begun = False
 
     def _format(self, header: Header, body: FormatDescription) -> Iterator[bytes]:
         version = body.server_version.encode("utf-8", "surrogateescape")
