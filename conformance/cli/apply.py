@@ -10,13 +10,18 @@ import click
 
 from conformance.cli.console import InputCorrupt, Output, narrate, warn
 from conformance.cli.data_files import keyring_option
-from conformance.cli.logs import MAX_UNCOMPRESSED, check_files, read_log
+from conformance.cli.filters import SelectedLogs, filter_options
+from conformance.cli.logs import MAX_UNCOMPRESSED, check_files
+from conformance.reference.text.event_filter import Choice
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.replay.engine import Replay
+    from conformance.reference.replay.table_state import TableState
+    from conformance.reference.sql.definition_reader import TableName
+    from conformance.reference.text.event_filter import Selection
 
 
 _VERIFY: Final = "--verify"
@@ -44,14 +49,22 @@ class _DataFilesBehind(click.Command):
 @click.option(_VERIFY, "data_files", multiple=True, metavar="FILE.ibd…",
               help="Compare the final tables with these InnoDB data files, instead of printing them.")  # fmt: skip
 @keyring_option
+@filter_options
 @MAX_UNCOMPRESSED
-def command(files: tuple[str, ...], form: str, data_files: tuple[str, ...], keyring: Path | None, limit: int) -> None:
+def command(
+    files: tuple[str, ...],
+    form: str,
+    data_files: tuple[str, ...],
+    keyring: Path | None,
+    selection: Selection,
+    limit: int,
+) -> None:
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
     Rows come from row events; of the statements, the replay follows only those that define tables. A statement that it
     cannot follow, or a missing row, ends the replay with exit code 1; the tables before that event are printed. Rows
     are ordered by the first column, then the next. --format json orders all values as text; the text format orders
-    numbers as numbers.
+    numbers as numbers. Options that leave events out act before the replay, so that it may lack rows or tables.
 
     --verify stands behind the logs and takes all tablespaces of the tables, one file for each table or partition. Every
     row is compared, value by value, except virtual columns, which no file has. Exit code 1 if a row is missing,
@@ -63,23 +76,26 @@ def command(files: tuple[str, ...], form: str, data_files: tuple[str, ...], keyr
     check_files(files)
     with ExitStack() as stack:
         verification = stack.enter_context(Verification(data_files, keyring)) if data_files else None
-        replay = _replayed(files, form, limit, silent=verification is not None)
+        logs = SelectedLogs(files, selection, limit=limit)
+        replay = _replayed(logs, form, silent=verification is not None, table=selection.table)
         if verification is None:
-            _print(replay, form)
+            _print(_wanted(replay, selection.table), form)
         else:
             verification.print(replay.tables, form)
 
 
-def _replayed(files: tuple[str, ...], form: str, limit: int, *, silent: bool) -> Replay:
-    """The tables at the end of the logs; a log that ends before prints them, unless ``silent``."""
+def _replayed(logs: SelectedLogs, form: str, *, silent: bool, table: str | None) -> Replay:
+    """The tables at the end of the logs; a log that ends before prints those of this name, unless ``silent``."""
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
 
     replay = Replay()
     changes = 0
     try:
-        for path in files:
-            for event in read_log(path, limit=limit):
+        for path, chosen in logs.each():
+            for event, choice in chosen:
+                if choice is not Choice.PRINTED:
+                    continue
                 changes += _rows(event)
                 try:
                     replay.event(event)
@@ -88,7 +104,7 @@ def _replayed(files: tuple[str, ...], form: str, limit: int, *, silent: bool) ->
     except InputCorrupt:
         replay.finish()
         if not silent:
-            _print(replay, form)
+            _print(_wanted(replay, table), form)
         raise
     open_changes, prepared = replay.finish()
     if open_changes:
@@ -113,12 +129,16 @@ def _placed(error: Exception, event: Event) -> str:
     return str(event.located(error))
 
 
-def _print(replay: Replay, form: str) -> None:
+def _wanted(replay: Replay, table: str | None) -> list[tuple[TableName, TableState]]:
+    """The tables of this name; the statements that made the others were replayed too."""
+    return sorted((name, state) for name, state in replay.tables.items() if table in (None, name[1]))
+
+
+def _print(tables: list[tuple[TableName, TableState]], form: str) -> None:
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.tables_text import table_rows
 
     output = Output()
-    tables = sorted(replay.tables.items())
     try:
         if form == "json":
             shown = {f"{schema}.{name}": {"columns": state.column_names(), "rows": table_rows(state)}

@@ -1,4 +1,4 @@
-"""``binlog-lab decode``: binary logs as text, or as one JSON object per row change."""
+"""``binlog-lab decode``: binary logs as text, or as one JSON object or CSV record per row change."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _SHOWN = 8  # how many event types the closing line names
 @click.option("-v", "--verbose", count=True, help="Once (the default): rows as pseudo-SQL. Twice: with column types.")
 @click.option("--table-metadata", is_flag=True, help="Text: print the columns and the key of each TABLE_MAP.")
 @click.option("--hexdump", is_flag=True, help="Text: dump the bytes of each event in hex.")
-@click.option("--types", is_flag=True, help="JSON: tag values that have no plain JSON form with their type.")
+@click.option("--types", is_flag=True, help="JSON, CSV: tag values that have no plain JSON form with their type.")
 @click.option("--events", "which", type=click.Choice(("rows", "all")), default="rows", show_default=True,
-              help="JSON: row changes only, or an object for every event.")  # fmt: skip
+              help="JSON, CSV: row changes only, or an object for every event.")  # fmt: skip
 @click.option("--dialect", metavar="V", help="The version that wrote the files, and whose mysqlbinlog to imitate;"
               " default: the version in each file, and the newest mysqlbinlog.")  # fmt: skip
-@click.option("--resolve", is_flag=True, help="JSON: apply diffs where the document before the update is known.")
+@click.option("--resolve", is_flag=True, help="JSON, CSV: apply diffs where the document before the update is known.")
 @filter_options
 @MAX_UNCOMPRESSED
 def command(
@@ -53,7 +53,7 @@ def command(
     selection: Selection,
     limit: int,
 ) -> None:
-    """Print binary log files as mysqlbinlog does, or as one JSON object per row change.
+    """Print binary log files as mysqlbinlog does, or as one JSON object or CSV record per row change.
 
     FILE may be - for standard input. Times in comments are local times; times in values are UTC. Boundary markers
     (WL#4162) are shown as comments; stderr names the events whose marker does not fit their transaction. Control
@@ -130,16 +130,21 @@ def _pieces(text: LogText, event: Event, choice: Choice, data: bytes | None) -> 
 def _changes(logs: SelectedLogs, form: str, *, types: bool, rows_only: bool, resolve: bool) -> None:
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
-    from conformance.reference.text.row_changes import RowChanges
+    from conformance.reference.text.csv_changes import HEADER, csv_line
+    from conformance.reference.text.row_changes import RowChanges, json_line
 
     output = Output()
-    changes = RowChanges(tagged=types, rows_only=rows_only)
+    changes = RowChanges(tagged=types, rows_only=rows_only, line=csv_line if form == "csv" else json_line)
     replay = Replay(lenient=True) if resolve else None
     hidden: Counter[str] = Counter()
+    begun = False
     try:
         for path, chosen in logs.each():
             changes.start_file(path)
             for event, choice in chosen:
+                if form == "csv" and not begun:
+                    output.write(HEADER.encode() + b"\n")
+                begun = True
                 if choice is not Choice.PRINTED:
                     continue
                 if not _is_rows(event) and rows_only:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
 
@@ -66,6 +65,7 @@ _OPTIONS: Final = (
 
 def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options; the command gets them as one parameter ``selection``."""
+
     @wraps(command)
     def selected(*arguments: Any, **parameters: Any) -> Any:
         chosen = {name: parameters.pop(name) for name in Selection.__dataclass_fields__}
@@ -115,13 +115,12 @@ class SelectedLogs:
     def _events(self, path: str, start: int) -> Iterator[tuple[Event, Choice]]:
         reader = log_reader(dialect=self._dialect, limit=self._limit)
         reader.decoder.keep_bytes = self._keep_bytes
-        with closing(read_log(path, reader, start=start)) as events:
-            for event in events:
-                choice = self._filter.choose(event)
-                if choice is Choice.STOP:
-                    self.stopped = True
-                    return
-                self.left_out += choice is not Choice.PRINTED
-                if self._keep_bytes:
-                    self.event_bytes = reader.decoder.event_bytes
-                yield event, choice
+        for event in read_log(path, reader, start=start):
+            choice = self._filter.choose(event)
+            if choice is Choice.STOP:
+                self.stopped = True
+                return
+            self.left_out += choice is not Choice.PRINTED
+            if self._keep_bytes:
+                self.event_bytes = reader.decoder.event_bytes
+            yield event, choice

@@ -8,10 +8,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from enum import Enum
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
-from uuid import UUID
 
-from conformance.reference.binlog.gtid import Gtid, GtidTagged
+from conformance.reference.binlog.gtid import NIL_UUID, Gtid, GtidTagged
 from conformance.reference.binlog.load import ExecuteLoadQuery
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
@@ -153,12 +153,13 @@ class _Set:
 
     def __contains__(self, gtid: Gtid | GtidTagged) -> bool:
         """Whether the set has this GTID; a transaction without one is in no set."""
-        if gtid.type == EventType.ANONYMOUS_GTID:
+        number = gtid.gno
+        if gtid.type == EventType.ANONYMOUS_GTID or number is None:
             return False
         tag = gtid.tag if isinstance(gtid, GtidTagged) else ""
-        intervals = self._intervals.get((gtid.uuid, tag or ""), ())
-        place = bisect_right(intervals, (gtid.gno, float("inf"))) - 1
-        return place >= 0 and gtid.gno < intervals[place][1]
+        intervals = self._intervals.get((gtid.uuid or NIL_UUID, tag or ""), ())
+        place = bisect_right(intervals, number, key=itemgetter(0)) - 1
+        return place >= 0 and number < intervals[place][1]
 
 
 def _is_transaction_word(text: bytes) -> bool:

@@ -32,11 +32,11 @@ from conformance.reference.binlog.rows import (
     encode_head,
 )
 from conformance.reference.boundaries.markers import marker_of, marker_title
-from conformance.reference.boundaries.shipped import EventClass, classify_query
 from conformance.reference.dialect import MYSQL
 from conformance.reference.errors import Unsupported
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
+from conformance.reference.text.added_lines import AddedLines
 from conformance.reference.text.hexdump import hexdump, rewritten
 from conformance.reference.text.pseudo_sql import row_lines
 from conformance.reference.text.session import DELIMITER, Session, ddl_xid
@@ -69,7 +69,6 @@ _FLAGS: Final = (
 _KNOWN_FLAGS: Final = sum(bit for bit, _ in _FLAGS)
 _UNKNOWN_VERSION: Final = 999999
 _TELLS_ROW_ID: Final = 80030  # the first server whose TABLE_MAP says whether there is a generated primary key
-_COMMIT: Final = b"COMMIT /* added by mysqlbinlog */" + DELIMITER
 _DEFERRED: Final = (statement_events.Intvar, statement_events.Rand, statement_events.UserVar)
 
 
@@ -124,11 +123,7 @@ class LogText:
         self._spool: Spool = spool or MemorySpool()
         self._session = Session()
         self._deferred: list[tuple[Event, bytes | None]] = []
-        self._places: list[bytes] = []  # of events that were left out: they wait until an event is printed
-        self._partial = False  # events of the transaction were left out
-        self._begun = False  # a GTID was printed, and nothing of its transaction
-        self._open = False  # inside a transaction
-        self._framed = False  # the FORMAT_DESCRIPTION of a source was printed; a relay log has one of its own before it
+        self._added = AddedLines()
         self._payload: Header | None = None
         self._tells_row_id = False
 
@@ -146,27 +141,19 @@ class LogText:
         ``stopped``: a filter ended the output; the client leaves out what the end is missing of, and so does this.
         """
         yield from self._end_payload()
-        waiting = *self._spool.take(), *self._take_deferred()
-        if not stopped:
-            yield from waiting
-        yield from self._end_transaction()
+        if stopped:
+            self._deferred.clear()
+            for _ in self._spool.take():
+                pass
+        yield from self._spool.take()
+        yield from self._take_deferred()
+        yield from self._added.end()
         yield (
             b"DELIMITER ;\n"
             b"# End of log file\n"
             b"/*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;\n"
             b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
         )
-
-    def _end_transaction(self) -> Iterator[bytes]:
-        """The lines that leave no transaction open, before another file and at the end."""
-        if self._partial:
-            yield _COMMIT
-        if self._begun and not self._open:
-            yield b"BEGIN /*added by mysqlbinlog */ " + DELIMITER
-        if self._begun or self._open:
-            yield b"ROLLBACK /* added by mysqlbinlog */ " + DELIMITER
-        self._partial = self._begun = self._open = False
-        yield b"SET @@SESSION.GTID_NEXT= 'AUTOMATIC' /* added by mysqlbinlog */ " + DELIMITER
 
     def event(self, event: Event, data: bytes | None = None) -> Iterator[bytes]:
         """The text of one event; rows wait for the end of their statement.
@@ -176,14 +163,7 @@ class LogText:
         if event.inner is None:
             yield from self._end_payload()
         body = event.body
-        if self._partial and isinstance(body, (Gtid, GtidTagged, control_events.Rotate)):
-            yield _COMMIT
-            self._partial = False
-        if isinstance(body, FormatDescription) and not event.header.flags & Flag.RELAY_LOG:
-            if self._framed:
-                yield from self._end_transaction()
-            self._framed = True
-        yield from self._take_places()
+        yield from self._added.before(event)
         yield self._place(event)
         if marker := marker_of(event.header.flags):
             yield b"# boundary: %b\n" % marker_title(marker).encode()
@@ -208,23 +188,19 @@ class LogText:
                 yield from self._spool.take()
             return
         yield self._head(event, data) + b"".join(self._body(event))
+        self._added.follow(body)
 
     def left_out(self, event: Event, *, partial: bool) -> Iterator[bytes]:
         """An event that a filter leaves out. ``partial``: other events of its transaction are printed."""
         if event.inner is None:
             yield from self._end_payload()
-        self._places.append(self._place(event))
-        self._partial |= partial
         body = event.body
-        if not partial:
-            return
-        if isinstance(body, load.ExecuteLoadQuery):
-            yield from self._take_places()
-        if isinstance(body, Query):
+        if partial and isinstance(body, Query):
             self._deferred.clear()
-            self._begun &= self._open
-        if isinstance(body, (LazyRows, RowsBody)) and body.flags & STMT_END:
-            yield from self._take_places()
+        ends = isinstance(body, (LazyRows, RowsBody)) and body.flags & STMT_END
+        flush = partial and (ends or isinstance(body, load.ExecuteLoadQuery))
+        yield from self._added.left_out(body, self._place(event), partial=partial, flush=bool(flush))
+        if partial and ends:
             yield from self._spool.take()
 
     def failed(self) -> Iterator[bytes]:
@@ -235,10 +211,6 @@ class LogText:
         for event, data in self._deferred:
             yield self._head(event, data) + self._small(event)
         self._deferred.clear()
-
-    def _take_places(self) -> Iterator[bytes]:
-        yield from self._places
-        self._places.clear()
 
     def _end_payload(self) -> Iterator[bytes]:
         if self._payload is not None:
@@ -285,7 +257,6 @@ class LogText:
                 text = str(body) or "[empty]"
                 yield b"\tPrevious-GTIDs\n# " + text.replace(",", ",\n# ").encode() + b"\n"
             case Gtid() | GtidTagged():
-                self._begun = True
                 yield from self._gtid(event)
             case Query():
                 xid = ddl_xid(body)
@@ -293,11 +264,9 @@ class LogText:
                     body.thread_id, body.execution_time, body.error_code,
                 ) + (b"\n" if xid is None else b"\tXid = %d\n" % xid)  # fmt: skip
                 yield self._session.statement(header, body) + body.text + b"\n" + DELIMITER
-                self._follow(body.text)
             case TableMap():
                 yield from self._table_map(body)
             case control_events.Xid(xid=xid):
-                self._open = self._begun = self._partial = False
                 yield b"\tXid = %d\nCOMMIT" % xid + DELIMITER
             case control_events.XaPrepare():  # the client takes XA START for a BEGIN, and this for no end of it (9.7.4)
                 name = b"X'%b',X'%b',%d" % (
@@ -350,16 +319,6 @@ class LogText:
                 return b"\tIgnorable\n# %d bytes, skipped as the event asks\n" % len(body.data)
             case _:
                 return b"\t%b\n# not shown\n" % event.name.encode()
-
-    def _follow(self, text: bytes) -> None:
-        """Whether a transaction is open after a statement: mysqlbinlog takes XA ROLLBACK for an end, XA COMMIT not."""
-        kind = classify_query(text)
-        if kind is EventClass.BEGIN_TRX:
-            self._open = True
-        elif kind in (EventClass.END_TRX, EventClass.END_XA_TRX):
-            self._open = self._begun = self._partial = False
-        elif not self._open:  # a statement that is a transaction of its own
-            self._begun = False
 
     def _format(self, header: Header, body: FormatDescription) -> Iterator[bytes]:
         version = body.server_version.encode("utf-8", "surrogateescape")
