@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Output, Usage, narrate
-from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, check_files, refused
+from conformance.cli.filters import filter_options
+from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, check_files, refused, whole_file
+from conformance.reference.text.event_filter import Choice, EventFilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.files import EventDecoder
     from conformance.reference.errors import CodecError
     from conformance.reference.text.annotated_hex import Span
+    from conformance.reference.text.event_filter import Selection
 
 _ROW: Final = 16  # bytes on a line
 _WHOLE: Final = 256  # of a longer value only the beginning is shown
@@ -26,22 +29,22 @@ _BEGINNING: Final = 64
 @click.command(name="explain")
 @click.argument("file", metavar="FILE")
 @click.option("--at", "position", type=click.IntRange(min=0), metavar="POS", help="Only the event at this offset.")
+@filter_options
 @MAX_UNCOMPRESSED
-def command(file: str, position: int | None, limit: int) -> None:
+def command(file: str, position: int | None, selection: Selection, limit: int) -> None:
     """Print every byte of a binary log with its field and meaning: offset, bytes, field, meaning.
 
     The events of a compressed transaction follow its payload event, with offsets (+N) in the uncompressed bytes. Of a
-    value of more than 256 bytes only the beginning is shown.
+    value of more than 256 bytes only the beginning is shown. FILE may be - for standard input. The command reads the
+    file from its beginning, also for the options that leave events out.
     """
-    if file == STDIN:
-        raise Usage("explain needs a file: it does not read standard input")
     check_files([file])
-    if not Path(file).is_file():
+    if file != STDIN and not Path(file).is_file():
         raise Usage(f"{file}: not a file whose size is known, which explain needs")
     output = Output()
     shown = 0
     try:
-        for lines in _explained(file, position, limit):
+        for lines in _explained(file, position, selection, limit):
             shown += 1
             output.write(("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
     finally:
@@ -52,7 +55,7 @@ def command(file: str, position: int | None, limit: int) -> None:
         raise Usage(f"{file}: there is no event at offset {position}")
 
 
-def _explained(path: str, position: int | None, limit: int) -> Iterator[list[str]]:
+def _explained(path: str, position: int | None, selection: Selection, limit: int) -> Iterator[list[str]]:
     """The lines of each event that the command prints."""
     from conformance.reference.binlog.files import EventDecoder
     from conformance.reference.binlog.header import FOOTER_SIZE, Checksum
@@ -60,25 +63,33 @@ def _explained(path: str, position: int | None, limit: int) -> Iterator[list[str
     from conformance.reference.text.annotated_hex import explain_event
 
     decoder = EventDecoder(verify=False, limit=limit)
+    chosen = EventFilter(selection)
+    chosen.start_file(last=True)
     for start, data in _frames(path):
         wanted = position is None or start <= position < start + len(data)
+        wanted = wanted and start >= selection.start_position
         footer = FOOTER_SIZE if decoder.algorithm == Checksum.CRC32 else 0
         problem: CodecError | None = None
         spans: list[Span] = []
         event = None
-        if wanted:
-            spans, problem = explain_event(data, decoder.tables, footer)
         try:
             event = decoder.decode(data, start)
         except CodecError as error:
-            problem = problem or error
+            problem = error
+        choice = Choice.PRINTED if event is None else chosen.choose(event)
+        if choice is Choice.STOP:
+            return
+        wanted = wanted and choice is Choice.PRINTED
+        if wanted:
+            spans, first_problem = explain_event(data, decoder.tables, footer)
+            problem = first_problem or problem
         if wanted:
             yield [f"event at {start}: {_title(data)}", *_lines(spans, start, ""), ""]
         if problem is not None:
             raise refused(path, problem.at(f"event@{start}", start))
         if event is not None:
             try:
-                yield from _inner(decoder, event, wanted=wanted)
+                yield from _inner(decoder, event, chosen if wanted else None)
             except DecodeError as error:
                 error.offset = start
                 raise refused(path, error.at(f"event@{start}")) from error
@@ -86,7 +97,7 @@ def _explained(path: str, position: int | None, limit: int) -> Iterator[list[str
             return
 
 
-def _inner(decoder: EventDecoder, event: Event, *, wanted: bool) -> Iterator[list[str]]:
+def _inner(decoder: EventDecoder, event: Event, chosen: EventFilter | None) -> Iterator[list[str]]:
     """The events of a compressed transaction. They are decoded even if not printed, for their TABLE_MAPs."""
     from conformance.reference.binlog.payload import TransactionPayload
     from conformance.reference.text.annotated_hex import explain_event
@@ -97,7 +108,7 @@ def _inner(decoder: EventDecoder, event: Event, *, wanted: bool) -> Iterator[lis
     start = 0
     for inner in decoder.inner_events(event):
         raw = data[start : start + inner.header.length]
-        if wanted:
+        if chosen is not None and chosen.choose(inner) is Choice.PRINTED:
             spans, problem = explain_event(raw, decoder.tables, 0)
             yield [f"event inside, at +{start}: {_title(raw)}", *_lines(spans, start, "+"), ""]
             if problem is not None:
@@ -109,13 +120,12 @@ def _frames(path: str) -> Iterator[tuple[int, bytes]]:
     """Offset and bytes of each event, from the headers alone."""
     from conformance.reference.binlog.header import ENCRYPTED_MAGIC, HEADER_SIZE, MAGIC
 
-    with Path(path).open("rb") as file:
+    with whole_file(path) as (file, size):
         magic = file.read(len(MAGIC))
         if magic == ENCRYPTED_MAGIC:
             raise InputCorrupt(f"{path}: the binary log is encrypted (offset 0)")
         if magic != MAGIC:
             raise Usage(f"{path}: not a binary log")
-        size = Path(path).stat().st_size
         start = len(MAGIC)
         open_file = False
         while head := file.read(HEADER_SIZE):

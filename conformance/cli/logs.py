@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import tempfile
 from contextlib import ExitStack, contextmanager
@@ -86,6 +88,19 @@ def read_log(path: str, reader: FileReader, *, start: int = 0) -> Iterator[Event
             raise InputCorrupt(f"{path}: reading stopped at offset {reader.position}: {problem.strerror}") from problem
     for note in reader.notes:
         narrate(f"{path}: {note.message} (offset {note.position})")
+
+
+@contextmanager
+def whole_file(path: str) -> Iterator[tuple[BinaryIO, int]]:
+    """A file with its size. Standard input is copied to a temporary file first."""
+    with ExitStack() as stack:
+        file = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
+        if path == STDIN:
+            copy = stack.enter_context(tempfile.TemporaryFile())
+            shutil.copyfileobj(file, copy)
+            copy.seek(0)
+            file = copy
+        yield file, os.fstat(file.fileno()).st_size
 
 
 @contextmanager
