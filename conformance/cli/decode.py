@@ -10,6 +10,7 @@ import click
 
 from conformance.cli.console import Output, Usage, narrate
 from conformance.cli.dialects import named_dialect
+from conformance.cli.encrypted_logs import log_keyring_option
 from conformance.cli.filters import SelectedLogs, filter_options
 from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files, refused
 from conformance.reference.text.event_filter import Choice
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.dialect import Dialect
+    from conformance.reference.encryption.keyring import Keyring
     from conformance.reference.text.event_filter import Selection
     from conformance.reference.text.mysqlbinlog import LogText
     from conformance.reference.text.row_changes import RowChanges
@@ -39,6 +41,7 @@ _SHOWN = 8  # how many event types the closing line names
               " default: the version in each file, and the newest mysqlbinlog.")  # fmt: skip
 @click.option("--resolve", is_flag=True, help="JSON, CSV: apply diffs where the document before the update is known.")
 @filter_options
+@log_keyring_option
 @MAX_UNCOMPRESSED
 def command(
     files: tuple[str, ...],
@@ -51,6 +54,7 @@ def command(
     resolve: bool,
     dialect: str | None,
     selection: Selection,
+    keyring: Keyring | None,
     limit: int,
 ) -> None:
     """Print binary log files as mysqlbinlog does, or as one JSON object or CSV record per row change.
@@ -67,7 +71,7 @@ def command(
         raise Usage("-v, --table-metadata and --hexdump belong to --format text")
     writer = None if dialect is None else named_dialect(dialect)
     check_files(files)
-    logs = SelectedLogs(files, selection, dialect=writer, limit=limit, keep_bytes=hexdump)
+    logs = SelectedLogs(files, selection, dialect=writer, limit=limit, keyring=keyring, keep_bytes=hexdump)
     if form == "text":
         _text(logs, types=verbose > 1, metadata=table_metadata, dialect=writer)
     else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Output, Usage, narrate
+from conformance.cli.encrypted_logs import log_keyring_option
 from conformance.cli.filters import filter_options
 from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, check_files, refused, whole_file
 from conformance.reference.text.event_filter import Choice, EventFilter
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.files import EventDecoder
+    from conformance.reference.encryption.keyring import Keyring
     from conformance.reference.errors import CodecError
     from conformance.reference.text.annotated_hex import Span
     from conformance.reference.text.event_filter import Selection
@@ -30,8 +32,9 @@ _BEGINNING: Final = 64
 @click.argument("file", metavar="FILE")
 @click.option("--at", "position", type=click.IntRange(min=0), metavar="POS", help="Only the event at this offset.")
 @filter_options
+@log_keyring_option
 @MAX_UNCOMPRESSED
-def command(file: str, position: int | None, selection: Selection, limit: int) -> None:
+def command(file: str, position: int | None, selection: Selection, keyring: Keyring | None, limit: int) -> None:
     """Print every byte of a binary log with its field and meaning: offset, bytes, field, meaning.
 
     The events of a compressed transaction follow its payload event, with offsets (+N) in the uncompressed bytes. Of a
@@ -44,7 +47,7 @@ def command(file: str, position: int | None, selection: Selection, limit: int) -
     output = Output()
     shown = 0
     try:
-        for lines in _explained(file, position, selection, limit):
+        for lines in _explained(file, position, selection, keyring, limit):
             shown += 1
             output.write(("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
     finally:
@@ -55,7 +58,9 @@ def command(file: str, position: int | None, selection: Selection, limit: int) -
         raise Usage(f"{file}: there is no event at offset {position}")
 
 
-def _explained(path: str, position: int | None, selection: Selection, limit: int) -> Iterator[list[str]]:
+def _explained(
+    path: str, position: int | None, selection: Selection, keyring: Keyring | None, limit: int
+) -> Iterator[list[str]]:
     """The lines of each event that the command prints."""
     from conformance.reference.binlog.files import EventDecoder
     from conformance.reference.binlog.header import FOOTER_SIZE, Checksum
@@ -65,7 +70,7 @@ def _explained(path: str, position: int | None, selection: Selection, limit: int
     decoder = EventDecoder(verify=False, limit=limit)
     chosen = EventFilter(selection)
     chosen.start_file(last=True)
-    for start, data in _frames(path):
+    for start, data in _frames(path, keyring):
         wanted = position is None or start <= position < start + len(data)
         wanted = wanted and start >= selection.start_position
         footer = FOOTER_SIZE if decoder.algorithm == Checksum.CRC32 else 0
@@ -116,14 +121,15 @@ def _inner(decoder: EventDecoder, event: Event, chosen: EventFilter | None) -> I
         start += inner.header.length
 
 
-def _frames(path: str) -> Iterator[tuple[int, bytes]]:
+def _frames(path: str, keyring: Keyring | None) -> Iterator[tuple[int, bytes]]:
     """Offset and bytes of each event, from the headers alone."""
     from conformance.reference.binlog.header import ENCRYPTED_MAGIC, HEADER_SIZE, MAGIC
+    from conformance.reference.errors import Unsupported
 
-    with whole_file(path) as (file, size):
+    with whole_file(path, keyring) as (file, size):
         magic = file.read(len(MAGIC))
         if magic == ENCRYPTED_MAGIC:
-            raise InputCorrupt(f"{path}: the binary log is encrypted (offset 0)")
+            raise refused(path, Unsupported("encrypted", "the binary log is encrypted", offset=0))
         if magic != MAGIC:
             raise Usage(f"{path}: not a binary log")
         start = len(MAGIC)

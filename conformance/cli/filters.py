@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.gtid_set import PreviousGtids
     from conformance.reference.dialect import Dialect
+    from conformance.reference.encryption.keyring import Keyring
 
 _FIRST: Final = 4  # where the first event of a file is
 
@@ -87,6 +88,7 @@ class SelectedLogs:
         *,
         dialect: Dialect | None = None,
         limit: int,
+        keyring: Keyring | None = None,
         keep_bytes: bool = False,
     ) -> None:
         self.files = files
@@ -97,6 +99,7 @@ class SelectedLogs:
         self._filter = EventFilter(selection)
         self._dialect = dialect
         self._limit = limit
+        self._keyring = keyring
         self._keep_bytes = keep_bytes
 
     @property
@@ -115,7 +118,7 @@ class SelectedLogs:
     def _events(self, path: str, start: int) -> Iterator[tuple[Event, Choice]]:
         reader = log_reader(dialect=self._dialect, limit=self._limit)
         reader.decoder.keep_bytes = self._keep_bytes
-        for event in read_log(path, reader, start=start):
+        for event in read_log(path, reader=reader, start=start, keyring=self._keyring):
             choice = self._filter.choose(event)
             if choice is Choice.STOP:
                 self.stopped = True

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Usage, narrate, progress
+from conformance.cli.encrypted_logs import DecryptedLog, plain_log
+from conformance.reference.binlog.encrypted_file import HEADER_SIZE
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.payload import DEFAULT_LIMIT
 from conformance.reference.binlog.start_position import read_from
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.dialect import Dialect
+    from conformance.reference.encryption.keyring import Keyring
 
 STDIN: Final = "-"
 _BIG: Final = 32 << 20  # files of this size and above get a progress display
@@ -69,15 +72,27 @@ def log_reader(*, expand: bool = True, dialect: Dialect | None = None, limit: in
     )
 
 
-def read_log(path: str, reader: FileReader, *, start: int = 0) -> Iterator[Event]:
+def read_log(
+    path: str,
+    *,
+    expand: bool = True,
+    dialect: Dialect | None = None,
+    limit: int = DEFAULT_LIMIT,
+    start: int = 0,
+    reader: FileReader | None = None,
+    keyring: Keyring | None = None,
+) -> Iterator[Event]:
     """The events of one file. Damage ends it with :class:`InputCorrupt`, a file that is no log with :class:`Usage`.
 
-    ``start``: the position of the first event behind the FORMAT_DESCRIPTION.
+    ``start``: the position of the first event behind the FORMAT_DESCRIPTION. ``reader`` is one of :func:`log_reader`,
+    whose parameters ``expand``, ``dialect`` and ``limit`` are. ``keyring``: the master keys of encrypted files.
     """
+    reader = reader or log_reader(expand=expand, dialect=dialect, limit=limit)
     with ExitStack() as stack:
-        file = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
+        raw = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
         show = stack.enter_context(_position(path))
         try:
+            file = plain_log(raw, keyring)
             for number, event in enumerate(read_from(file, start, reader=reader)):
                 if not number % _OFTEN:
                     show(reader.position)
@@ -91,8 +106,8 @@ def read_log(path: str, reader: FileReader, *, start: int = 0) -> Iterator[Event
 
 
 @contextmanager
-def whole_file(path: str) -> Iterator[tuple[BinaryIO, int]]:
-    """A file with its size. Standard input is copied to a temporary file first."""
+def whole_file(path: str, keyring: Keyring | None) -> Iterator[tuple[BinaryIO, int]]:
+    """A file, decrypted, with its size. Standard input is copied to a temporary file first."""
     with ExitStack() as stack:
         file = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
         if path == STDIN:
@@ -100,7 +115,12 @@ def whole_file(path: str) -> Iterator[tuple[BinaryIO, int]]:
             shutil.copyfileobj(file, copy)
             copy.seek(0)
             file = copy
-        yield file, os.fstat(file.fileno()).st_size
+        size = os.fstat(file.fileno()).st_size
+        try:
+            plain = plain_log(file, keyring)
+        except CodecError as error:
+            raise refused(path, error) from error
+        yield plain, size - (HEADER_SIZE if isinstance(plain, DecryptedLog) else 0)
 
 
 @contextmanager
@@ -119,7 +139,8 @@ def refused(path: str, error: CodecError) -> Usage | InputCorrupt:
     """The command's error for an error of the decoder."""
     if error.code == "not-a-binlog":
         return Usage(f"{path}: {error.message}")
-    return InputCorrupt(f"{path}: {error}")
+    hint = "give the keyring of its server with --keyring" if error.code == "encrypted" else None
+    return InputCorrupt(f"{path}: {error}", hint=hint)
 
 
 class FileSpool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.reference.innodb.encryption.keyring import Keyring
+from conformance.reference.encryption.keyring import Keyring
 from conformance.reference.innodb.information_schema import drift, facts_of_file, facts_of_server
 from conformance.reference.innodb.large_values import LobReader, large_values, table_objects
 from conformance.reference.innodb.records import OffPage

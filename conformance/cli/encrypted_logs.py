@@ -1,0 +1,73 @@
+"""Encrypted logs as files of plain bytes, and the option that names their keyring (binlog-events 17)."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+import click
+
+from conformance.cli.console import Usage
+from conformance.reference.binlog.encrypted_file import HEADER_SIZE, EncryptionHeader, LogCipher
+from conformance.reference.binlog.header import ENCRYPTED_MAGIC
+from conformance.reference.encryption.keyring import Keyring
+from conformance.reference.errors import CodecError
+
+_HEAD: Final = len(ENCRYPTED_MAGIC)
+
+
+def parsed_keyring(path: Path) -> Keyring:
+    """The keys in a file; a file that is no keyring is a wrong argument."""
+    try:
+        return Keyring.parse(path.read_bytes())
+    except OSError as problem:
+        raise Usage(f"{path}: {problem.strerror or problem}") from problem
+    except CodecError as error:
+        raise Usage(f"{path}: {error}") from error
+
+
+log_keyring_option: Final = click.option(
+    "--keyring", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    callback=lambda _context, _option, path: None if path is None else parsed_keyring(path),
+    help="The file of component_keyring_file, with the master keys of encrypted logs.",
+)  # fmt: skip
+
+
+def plain_log(file: BinaryIO, keyring: Keyring | None) -> BinaryIO:
+    """The file, or its plain bytes if it is encrypted and there is a keyring. The file is at its beginning."""
+    if keyring is None or cast("io.BufferedReader", file).peek(_HEAD)[:_HEAD] != ENCRYPTED_MAGIC:
+        return file
+    head = b""
+    while len(head) < HEADER_SIZE and (more := file.read(HEADER_SIZE - len(head))):
+        head += more
+    return cast("BinaryIO", DecryptedLog(file, EncryptionHeader.decode(head).unlock(keyring)))
+
+
+class DecryptedLog:
+    """The plain bytes of an encrypted file that is open behind its header."""
+
+    def __init__(self, file: BinaryIO, cipher: LogCipher) -> None:
+        self._file = file
+        self._cipher = cipher
+        self._offset = 0
+
+    def read(self, size: int) -> bytes:
+        """Read up to this number of bytes."""
+        piece = self._cipher.crypt(self._file.read(size), self._offset)
+        if not self._offset:
+            self._cipher.verify(piece)
+        self._offset += len(piece)
+        return piece
+
+    def seekable(self) -> bool:
+        """Whether :meth:`seek` works."""
+        return self._file.seekable()
+
+    def seek(self, offset: int, whence: int) -> int:
+        """Move the place of the next byte forward."""
+        if whence != io.SEEK_CUR:
+            raise ValueError("only from the current place")
+        self._file.seek(offset, whence)
+        self._offset += offset
+        return self._offset
