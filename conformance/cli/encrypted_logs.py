@@ -36,12 +36,19 @@ log_keyring_option: Final = click.option(
 
 def plain_log(file: BinaryIO, keyring: Keyring | None) -> BinaryIO:
     """The file, or its plain bytes if it is encrypted and there is a keyring. The file is at its beginning."""
-    if keyring is None or cast("io.BufferedReader", file).peek(_HEAD)[:_HEAD] != ENCRYPTED_MAGIC:
+    if keyring is None or _next(file) != ENCRYPTED_MAGIC:
         return file
     head = b""
     while len(head) < HEADER_SIZE and (more := file.read(HEADER_SIZE - len(head))):
         head += more
-    return cast("BinaryIO", DecryptedLog(file, EncryptionHeader.decode(head).unlock(keyring)))
+    cipher = EncryptionHeader.decode(head).unlock(keyring)
+    cipher.verify(cipher.crypt(_next(file), 0))
+    return cast("BinaryIO", DecryptedLog(file, cipher))
+
+
+def _next(file: BinaryIO) -> bytes:
+    """The next four bytes, which stay there. The files of the commands are buffered, standard input too."""
+    return cast("io.BufferedReader", file).peek(_HEAD)[:_HEAD]
 
 
 class DecryptedLog:
@@ -55,8 +62,6 @@ class DecryptedLog:
     def read(self, size: int) -> bytes:
         """Read up to this number of bytes."""
         piece = self._cipher.crypt(self._file.read(size), self._offset)
-        if not self._offset:
-            self._cipher.verify(piece)
         self._offset += len(piece)
         return piece
 

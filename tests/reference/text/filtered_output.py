@@ -37,6 +37,8 @@ from tests.reference.text.made_logs import table_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from conformance.reference.binlog.event import Body
+
 DATA: Final = Path(__file__).parents[2] / "data"
 LOGS: Final = DATA / "binlogs"
 TIMES: Final = DATA / "mysqlbinlog" / "times.binlog"
@@ -137,7 +139,7 @@ def timed_log() -> bytes:
         out += writer.add(Gtid(uuid=UUID(SOURCE), gno=number, last_committed=number - 1, sequence_number=number,
                                immediate_commit_timestamp=1, transaction_length=300,
                                immediate_server_version=90704))  # fmt: skip
-        bodies = [(of_rows[0], begin("d"))]
+        bodies: list[tuple[int, Body]] = [(of_rows[0], begin("d"))]
         for place, when in enumerate(of_rows):
             rows = rows_body(table, EventType.WRITE_ROWS, [Row(None, (place,))])
             bodies += [(when, table), (when + place % 2, rows)]
@@ -157,7 +159,7 @@ def main() -> None:
     from conformance.servers.auto import find_installation
     from conformance.servers.specs import parse_spec
 
-    program = find_installation(parse_spec("process"), narrate=lambda text: sys.stderr.write(text + "\n"))
+    program = find_installation(parse_spec("process"), narrate=lambda _: None)
     if not TIMES.exists():
         TIMES.write_bytes(timed_log())
     lines = []
