@@ -1,4 +1,4 @@
-"""The options that leave events out, in all commands that read binary logs (mysqlbinlog-output 5)."""
+"""The options that leave events out, in all commands that read binary logs (mysqlbinlog-output 8)."""
 
 from __future__ import annotations
 

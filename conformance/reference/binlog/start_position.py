@@ -1,4 +1,4 @@
-"""Reading a file from a position on, as mysqlbinlog does (mysqlbinlog-output 5).
+"""Reading a file from a position on, as mysqlbinlog does (mysqlbinlog-output 8).
 
 The FORMAT_DESCRIPTION is needed all the same. The client looks for it up to the start, and no further than the first
 event that is not of the file's frame: the last one that it meets is printed before the events from the start on.

@@ -1,4 +1,4 @@
-"""A date with a time in the forms that MySQL's programs take for their options (mysqlbinlog-output 5).
+"""A date with a time in the forms that MySQL's programs take for their options (mysqlbinlog-output 8).
 
 The numbers stand between punctuation of any kind, or without any: ``2026-11-20 06:01:12``, ``26.11.20T6:1``,
 ``20261120060112``. A date alone is refused, as mysqlbinlog refuses it. A fraction of a second is dropped.
@@ -13,7 +13,7 @@ from typing import Final
 _APART: Final = r"[^\w\s]+"  # punctuation
 _FRACTION: Final = r"(?:\.\d*)?\s*"
 _PARTS: Final = re.compile(
-    rf"\s*(\d{{4}}|\d\d){_APART}(\d+){_APART}(\d+)(?:T|\s+|{_APART})(\d+)(?:{_APART}(\d+)(?:{_APART}(\d+){_FRACTION})?)?\s*",
+    rf"\s*(\d{{4}}|\d\d){_APART}(\d{{1,9}}){_APART}(\d{{1,9}})(?:T|\s+|{_APART})(\d{{1,9}})(?:{_APART}(\d{{1,9}})(?:{_APART}(\d{{1,9}}){_FRACTION})?)?\s*",
     re.ASCII,
 )
 _DIGITS: Final = re.compile(rf"\s*(\d{{4}}|\d\d)(\d\d)(\d\d)T?(\d\d)(\d\d)(\d\d){_FRACTION}", re.ASCII)

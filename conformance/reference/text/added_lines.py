@@ -1,4 +1,4 @@
-"""The lines that mysqlbinlog adds where a transaction is not whole in its output (mysqlbinlog-output 5).
+"""The lines that mysqlbinlog adds where a transaction is not whole in its output (mysqlbinlog-output 8).
 
 They are "added by mysqlbinlog", as their comment says. The positions of events that were left out wait here too: the
 client prints them only in front of the next event that it prints, but behind the lines that it adds there.

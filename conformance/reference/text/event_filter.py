@@ -1,4 +1,4 @@
-"""Which events mysqlbinlog prints with its options that leave events out (mysqlbinlog-output 5).
+"""Which events mysqlbinlog prints with its options that leave events out (mysqlbinlog-output 8).
 
 ``--table`` is not an option of mysqlbinlog: it leaves out rows as ``--database`` does, and no statements.
 """
@@ -31,8 +31,10 @@ _ALWAYS: Final = frozenset(
     )
 )  # fmt: skip
 _ENDS: Final = frozenset((EventClass.END_TRX, EventClass.END_XA_TRX))
-_EXACT: Final = (b"BEGIN", b"COMMIT")
-_PREFIXES: Final = (b"SAVEPOINT", b"ROLLBACK", b"XA ")
+_WORDS: Final = (b"BEGIN", b"COMMIT")
+_PREFIXES: Final = (
+    b"SAVEPOINT", b"ROLLBACK", b"XA START", b"XA END", b"XA PREPARE", b"XA COMMIT", b"XA ROLLBACK",
+)  # fmt: skip
 
 
 class Choice(Enum):
@@ -163,7 +165,8 @@ class _Set:
 
 
 def _is_transaction_word(text: bytes) -> bool:
-    return text in _EXACT or text[:9].upper().startswith(_PREFIXES)
+    """The client compares BEGIN and COMMIT over the length of the text, so B and COMM match too."""
+    return any(word.startswith(text) for word in _WORDS) or text[:11].upper().startswith(_PREFIXES)
 
 
 def _bytes(name: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The dump of an event as ``mysqlbinlog --hexdump`` prints it behind the event's time (mysqlbinlog-output 5)."""
+"""The dump of an event as ``mysqlbinlog --hexdump`` prints it behind the event's time (mysqlbinlog-output 8)."""
 
 from __future__ import annotations
 
