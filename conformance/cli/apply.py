@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Output, narrate, warn
-from conformance.cli.data_files import keyring_option
-from conformance.cli.encrypted_logs import parsed_keyring
+from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import SelectedLogs, filter_options
 from conformance.cli.logs import MAX_UNCOMPRESSED, check_files
 from conformance.reference.text.event_filter import Choice
@@ -77,8 +76,7 @@ def command(
     check_files(files)
     with ExitStack() as stack:
         verification = stack.enter_context(Verification(data_files, keyring)) if data_files else None
-        keys = None if keyring is None else parsed_keyring(keyring)
-        logs = SelectedLogs(files, selection, limit=limit, keyring=keys)
+        logs = SelectedLogs(files, selection, limit=limit, keyring=read_keyring(keyring))
         replay = _replayed(logs, form, silent=verification is not None, table=selection.table)
         if verification is None:
             _print(_wanted(replay, selection.table), form)

@@ -7,10 +7,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
 from conformance.cli.console import InputCorrupt, Usage, narrate
-from conformance.cli.encrypted_logs import parsed_keyring
+from conformance.cli.encryption import read_keyring
 from conformance.reference.errors import CodecError
 from conformance.reference.innodb.pages import Tablespace
 
@@ -19,12 +17,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from conformance.reference.encryption.keyring import Keyring
-
-
-keyring_option = click.option(
-    "--keyring", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="The file of component_keyring_file, with the master keys of encrypted tablespaces and logs.",
-)  # fmt: skip
 
 
 class DataFile(NamedTuple):
@@ -61,7 +53,7 @@ def tablespaces(
 
     ``keyring`` is the file with the master keys of encrypted ones. All files are opened before anything is printed.
     """
-    keys = None if keyring is None else parsed_keyring(keyring)
+    keys = read_keyring(keyring)
     with ExitStack() as stack:
         groups: list[list[tuple[str, BinaryIO]]] = []
         for path in paths:

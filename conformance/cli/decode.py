@@ -10,17 +10,17 @@ import click
 
 from conformance.cli.console import Output, Usage, narrate
 from conformance.cli.dialects import named_dialect
-from conformance.cli.encrypted_logs import log_keyring_option
+from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import SelectedLogs, filter_options
 from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files, refused
 from conformance.reference.text.event_filter import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.dialect import Dialect
-    from conformance.reference.encryption.keyring import Keyring
     from conformance.reference.text.event_filter import Selection
     from conformance.reference.text.mysqlbinlog import LogText
     from conformance.reference.text.row_changes import RowChanges
@@ -41,7 +41,7 @@ _SHOWN = 8  # how many event types the closing line names
               " default: the version in each file, and the newest mysqlbinlog.")  # fmt: skip
 @click.option("--resolve", is_flag=True, help="JSON, CSV: apply diffs where the document before the update is known.")
 @filter_options
-@log_keyring_option
+@keyring_option
 @MAX_UNCOMPRESSED
 def command(
     files: tuple[str, ...],
@@ -54,7 +54,7 @@ def command(
     resolve: bool,
     dialect: str | None,
     selection: Selection,
-    keyring: Keyring | None,
+    keyring: Path | None,
     limit: int,
 ) -> None:
     """Print binary log files as mysqlbinlog does, or as one JSON object or CSV record per row change.
@@ -71,7 +71,9 @@ def command(
         raise Usage("-v, --table-metadata and --hexdump belong to --format text")
     writer = None if dialect is None else named_dialect(dialect)
     check_files(files)
-    logs = SelectedLogs(files, selection, dialect=writer, limit=limit, keyring=keyring, keep_bytes=hexdump)
+    logs = SelectedLogs(
+        files, selection, dialect=writer, limit=limit, keyring=read_keyring(keyring), keep_bytes=hexdump
+    )
     if form == "text":
         _text(logs, types=verbose > 1, metadata=table_metadata, dialect=writer)
     else:

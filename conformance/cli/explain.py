@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Output, Usage, narrate
-from conformance.cli.encrypted_logs import log_keyring_option
+from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import filter_options
 from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, check_files, refused, whole_file
 from conformance.reference.text.event_filter import Choice, EventFilter
@@ -32,9 +32,9 @@ _BEGINNING: Final = 64
 @click.argument("file", metavar="FILE")
 @click.option("--at", "position", type=click.IntRange(min=0), metavar="POS", help="Only the event at this offset.")
 @filter_options
-@log_keyring_option
+@keyring_option
 @MAX_UNCOMPRESSED
-def command(file: str, position: int | None, selection: Selection, keyring: Keyring | None, limit: int) -> None:
+def command(file: str, position: int | None, selection: Selection, keyring: Path | None, limit: int) -> None:
     """Print every byte of a binary log with its field and meaning: offset, bytes, field, meaning.
 
     The events of a compressed transaction follow its payload event, with offsets (+N) in the uncompressed bytes. Of a
@@ -44,10 +44,11 @@ def command(file: str, position: int | None, selection: Selection, keyring: Keyr
     check_files([file])
     if file != STDIN and not Path(file).is_file():
         raise Usage(f"{file}: not a file whose size is known, which explain needs")
+    keys = read_keyring(keyring)
     output = Output()
     shown = 0
     try:
-        for lines in _explained(file, position, selection, keyring, limit):
+        for lines in _explained(file, position, selection, keys, limit):
             shown += 1
             output.write(("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
     finally:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Usage, narrate, progress
-from conformance.cli.encrypted_logs import DecryptedLog, plain_log
+from conformance.cli.encryption import DecryptedLog, plain_log
 from conformance.reference.binlog.encrypted_file import HEADER_SIZE
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.payload import DEFAULT_LIMIT

@@ -1,4 +1,4 @@
-"""Encrypted logs as files of plain bytes, and the option that names their keyring (binlog-events 17)."""
+"""The option that names a keyring, and encrypted logs as files of plain bytes (binlog-events 17)."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from conformance.reference.errors import CodecError
 _HEAD: Final = len(ENCRYPTED_MAGIC)
 
 
-def parsed_keyring(path: Path) -> Keyring:
-    """The keys in a file; a file that is no keyring is a wrong argument."""
+keyring_option: Final = click.option(
+    "--keyring", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="The file of component_keyring_file, with the master keys of encrypted tablespaces and logs.",
+)  # fmt: skip
+
+
+def read_keyring(path: Path | None) -> Keyring | None:
+    """The keys in a file, if one is named; a file that is no keyring is a wrong argument."""
+    if path is None:
+        return None
     try:
         return Keyring.parse(path.read_bytes())
     except OSError as problem:
         raise Usage(f"{path}: {problem.strerror or problem}") from problem
     except CodecError as error:
         raise Usage(f"{path}: {error}") from error
-
-
-log_keyring_option: Final = click.option(
-    "--keyring", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    callback=lambda _context, _option, path: None if path is None else parsed_keyring(path),
-    help="The file of component_keyring_file, with the master keys of encrypted logs.",
-)  # fmt: skip
 
 
 def plain_log(file: BinaryIO, keyring: Keyring | None) -> BinaryIO:
