@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import Output, Usage, narrate
+from conformance.cli.console import Output, Usage, narrate, warn
 from conformance.cli.dialects import named_dialect
 from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import SelectedLogs, filter_options
@@ -62,8 +62,8 @@ def command(
     FILE may be - for standard input. Times in comments are local times; times in values are UTC. Boundary markers
     (WL#4162) are shown as comments; stderr names the events whose marker does not fit their transaction. Control
     characters are escaped on a terminal, and written unchanged to a file or a pipe. Exit code 1: a file is corrupt,
-    truncated or encrypted; the events before the damage are printed. Exit code 2: a file is missing, or is no binary
-    log.
+    truncated, or encrypted without its key; the events before the damage are printed. Exit code 2: a file is
+    missing, or is no binary log.
     """
     if form == "text" and (types or resolve or which != "rows"):
         raise Usage("--types, --events and --resolve belong to --format jsonl and csv")
@@ -113,6 +113,8 @@ def _text(logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect |
                 except CodecError as error:
                     raise refused(path, event.located(error)) from error
             boundaries.finish()
+        if logs.stopped and text.inside_statement:
+            warn("the end is inside a statement: the rows before it in this statement are not printed")
         if logs.stopped and not events:
             output.write(text.begin())
         for piece in text.end(stopped=logs.stopped) if events or logs.stopped else ():

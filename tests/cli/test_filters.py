@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from conformance.cli import main as frame
+from conformance.reference.binlog.files import read_events
+from conformance.reference.binlog.rows import STMT_END, LazyRows
 from tests.live import PROGRAM, ROOT, environment, lab
 
 if TYPE_CHECKING:
@@ -92,6 +94,20 @@ def test_rows_whose_table_is_before_the_start_are_named(capsys: pytest.CaptureFi
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "the TABLE_MAP of the rows at 1341 is before --start-position" in captured.err
+
+
+def test_an_end_inside_a_statement_drops_its_rows_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    log = LOGS / "16-row-split-partition-gipk.binlog"
+    with log.open("rb") as file:
+        rows = [(event.position, event.body) for event in read_events(file) if isinstance(event.body, LazyRows)]
+    split = next(number for number, (_, body) in enumerate(rows) if not body.flags & STMT_END)
+    texts = []
+    for place, _ in rows[split : split + 2]:
+        assert frame.run(["decode", "--stop-position", str(place), str(log)]) == 0
+        captured = capsys.readouterr()
+        texts.append([line for line in captured.out.splitlines() if line.startswith("###")])
+        assert ("the end is inside a statement" in captured.err) == (place != rows[split][0])
+    assert texts[0] == texts[1]
 
 
 def test_apply_replays_what_is_left(run: Run) -> None:

@@ -124,6 +124,7 @@ class LogText:
         self._session = Session()
         self._deferred: list[tuple[Event, bytes | None]] = []
         self._added = AddedLines()
+        self._rows_wait = False
         self._payload: Header | None = None
         self._tells_row_id = False
 
@@ -134,6 +135,11 @@ class LogText:
             b"/*!50003 SET @OLD_COMPLETION_TYPE=@@COMPLETION_TYPE,COMPLETION_TYPE=0*/;\n"
             b"DELIMITER /*!*/;\n"
         )
+
+    @property
+    def inside_statement(self) -> bool:
+        """Whether rows or settings wait for the end of their statement."""
+        return self._rows_wait or bool(self._deferred)
 
     def end(self, *, stopped: bool = False) -> Iterator[bytes]:
         """The lines after the last event, and the rows that wait for an end of their statement.
@@ -184,7 +190,8 @@ class LogText:
                 raise Unsupported("json-as-bytes", "the mysqlbinlog of this version prints JSON as its bytes")
             for piece in row_lines(body, types=self.types, complete=self._complete):
                 self._spool.add(piece)
-            if body.flags & STMT_END:
+            self._rows_wait = not body.flags & STMT_END
+            if not self._rows_wait:
                 yield from self._spool.take()
             return
         yield self._head(event, data) + b"".join(self._body(event))

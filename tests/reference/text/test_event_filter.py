@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import Event
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import PreviousGtids
@@ -60,6 +61,15 @@ def test_a_set_has_intervals_of_a_source_and_a_tag(number: int, tag: str, *, ins
     excluded = chosen(Selection(exclude_gtids=gtids), gtid, other)
     assert included == [Choice.PRINTED if inside else Choice.OTHER_TRANSACTION, Choice.OTHER_TRANSACTION]
     assert excluded == [Choice.OTHER_TRANSACTION if inside else Choice.PRINTED, Choice.PRINTED]
+
+
+@pytest.mark.parametrize(
+    "end", [Xid(xid=1), Query(text=b"COMMIT"), Query(text=b"ROLLBACK"), Query(text=b"XA ROLLBACK x")]
+)
+def test_a_transaction_is_left_out_up_to_its_end(end: Any) -> None:
+    gtids = PreviousGtids.parse(f"{UUIDS}:1-5")
+    bodies = (Gtid(uuid=UUIDS, gno=2), Query(text=b"ROLLBACK TO `a`"), Query(text=b"x"), end, Query(text=b"y"))
+    assert chosen(Selection(exclude_gtids=gtids), *bodies) == [*[Choice.OTHER_TRANSACTION] * 4, Choice.PRINTED]
 
 
 def test_a_transaction_without_a_gtid_is_in_no_set() -> None:
