@@ -44,6 +44,13 @@ LOGS: Final = DATA / "binlogs"
 TIMES: Final = DATA / "mysqlbinlog" / "times.binlog"
 RECORDED: Final = DATA / "mysqlbinlog" / "filters.json"
 SOURCE: Final = "6d31aba5-e4a6-11f1-9d7e-02fc00000001"  # of the captured logs
+ALWAYS: Final = (  # a payload in hex, and starts inside the frame of a file or inside the event behind it
+    ["--hexdump", "12-compressed-payload.binlog"],
+    ["--start-position=200", "12-compressed-payload.binlog"],
+    ["--start-position=128", "20-relay-log.binlog"],
+    ["--start-position=400", "20-relay-log.binlog"],
+    ["--stop-position=4", "20-relay-log.binlog"],
+)
 _GEOMETRY: Final = ("07-", "08-")  # mysqlbinlog does not print all rows of these, with or without filters
 
 
@@ -163,7 +170,7 @@ def main() -> None:
     if not TIMES.exists():
         TIMES.write_bytes(timed_log())
     lines = []
-    for words in (*filters(captured(), SOURCE), *times(f"../mysqlbinlog/{TIMES.name}", 995, 1125)):
+    for words in (*ALWAYS, *filters(captured(), SOURCE), *times(f"../mysqlbinlog/{TIMES.name}", 995, 1125)):
         answer = real(program.program("mysqlbinlog"), words)
         lines.append(json.dumps({"words": words, "failed": answer.failed, "digest": digest(answer)}))
     RECORDED.write_text("[\n" + ",\n".join(lines) + "\n]\n", "utf-8")

@@ -12,7 +12,7 @@ import pytest
 from conformance.checks.boundaries.marked_files import OTHER_WORDS
 from conformance.reference.binlog.files import read_events
 from tests.live import PROGRAM, ROOT, environment
-from tests.reference.text.filtered_output import SOURCE, TIMES, captured, filters, ours, real, times
+from tests.reference.text.filtered_output import ALWAYS, SOURCE, TIMES, captured, filters, ours, real, times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -68,7 +68,7 @@ def unequal(program: Sequence[str], lines: Iterable[list[str]]) -> list[list[str
 
 def test_captured_logs(installation: Installation) -> None:
     program = installation.program("mysqlbinlog")
-    assert unequal(program, filters(captured()[::2], SOURCE, seed=1)) == []
+    assert unequal(program, [*ALWAYS, *filters(captured()[::2], SOURCE, seed=1)]) == []
     assert unequal(program, times(str(TIMES), 995, 1125, seed=1)) == []
 
 
