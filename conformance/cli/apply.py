@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Output, narrate, warn
-from conformance.cli.data_files import keyring_option
-from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files, read_log
+from conformance.cli.encryption import keyring_option, read_keyring
+from conformance.cli.filters import SelectedLogs, filter_options
+from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files
 from conformance.cli.spools import SortedSpool
+from conformance.reference.text.event_filter import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
     from conformance.reference.replay.engine import Replay
     from conformance.reference.replay.table_state import TableState
+    from conformance.reference.text.event_filter import Selection
 
 
 _VERIFY: Final = "--verify"
@@ -47,16 +50,22 @@ class _DataFilesBehind(click.Command):
 @click.option(_VERIFY, "data_files", multiple=True, metavar="FILE.ibd…",
               help="Compare the final tables with these InnoDB data files, instead of printing them.")  # fmt: skip
 @keyring_option
+@filter_options
 @MAX_UNCOMPRESSED
 def command(
-    files: tuple[str, ...], form: str, data_files: tuple[str, ...], keyring: Path | None, limit: int | None
+    files: tuple[str, ...],
+    form: str,
+    data_files: tuple[str, ...],
+    keyring: Path | None,
+    selection: Selection,
+    limit: int | None,
 ) -> None:
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
     Rows come from row events; of the statements, the replay follows only those that define tables. A statement that it
     cannot follow, or a missing row, ends the replay with exit code 1; the tables before that event are printed. Rows
     are ordered by the first column, then the next. --format json orders all values as text; the text format orders
-    numbers as numbers.
+    numbers as numbers. Options that leave events out act before the replay, so that it may lack rows or tables.
 
     --verify stands behind the logs and takes all tablespaces of the tables, one file for each table or partition. Every
     row is compared, value by value, except virtual columns, which no file has. Exit code 1 if a row is missing,
@@ -68,23 +77,26 @@ def command(
     check_files(files)
     with ExitStack() as stack:
         verification = stack.enter_context(Verification(data_files, keyring)) if data_files else None
-        replay = _replayed(files, form, limit, silent=verification is not None)
+        logs = SelectedLogs(files, selection, limit=limit, keyring=read_keyring(keyring))
+        replay = _replayed(logs, form, silent=verification is not None, table=selection.table)
         if verification is None:
-            _print(replay, form)
+            _print(_wanted(replay, selection.table), form)
         else:
             verification.print(replay.tables, form)
 
 
-def _replayed(files: tuple[str, ...], form: str, limit: int | None, *, silent: bool) -> Replay:
-    """The tables at the end of the logs; a log that ends before prints them, unless ``silent``."""
+def _replayed(logs: SelectedLogs, form: str, *, silent: bool, table: str | None) -> Replay:
+    """The tables at the end of the logs; a log that ends before prints those of this name, unless ``silent``."""
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
 
     replay = Replay()
     changes = 0
     try:
-        for path in files:
-            for event in read_log(path, limit=limit):
+        for path, chosen in logs.each():
+            for event, choice in chosen:
+                if choice is not Choice.PRINTED:
+                    continue
                 changes += _rows(event)
                 try:
                     replay.event(event)
@@ -93,7 +105,7 @@ def _replayed(files: tuple[str, ...], form: str, limit: int | None, *, silent: b
     except InputCorrupt:
         replay.finish()
         if not silent:
-            _print(replay, form)
+            _print(_wanted(replay, table), form)
         raise
     open_changes, prepared = replay.finish()
     if open_changes:
@@ -118,11 +130,15 @@ def _placed(error: Exception, event: Event) -> str:
     return str(event.located(error))
 
 
-def _print(replay: Replay, form: str) -> None:
+def _wanted(replay: Replay, table: str | None) -> list[TableState]:
+    """The tables of this name; the statements that made the others were replayed too."""
+    return [state for name, state in sorted(replay.tables.items()) if table in (None, name[1])]
+
+
+def _print(tables: Sequence[TableState], form: str) -> None:
     from conformance.reference.errors import CodecError
 
     output, spool = Output(), FileSpool()
-    tables = [state for _, state in sorted(replay.tables.items())]
     try:
         for line in _json_lines(tables) if form == "json" else _text_lines(tables):
             spool.add(line.encode("utf-8", "backslashreplace") + b"\n")

@@ -7,9 +7,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
 from conformance.cli.console import InputCorrupt, Usage, narrate
+from conformance.cli.encryption import read_keyring
 from conformance.reference.errors import CodecError
 from conformance.reference.innodb.pages import Tablespace
 
@@ -17,13 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import BinaryIO
 
-    from conformance.reference.innodb.encryption.keyring import Keyring
-
-
-keyring_option = click.option(
-    "--keyring", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
-    help="The file of component_keyring_file, with the master keys of encrypted tablespaces.",
-)  # fmt: skip
+    from conformance.reference.encryption.keyring import Keyring
 
 
 class DataFile(NamedTuple):
@@ -60,7 +53,7 @@ def tablespaces(
 
     ``keyring`` is the file with the master keys of encrypted ones. All files are opened before anything is printed.
     """
-    keys = None if keyring is None else _keyring(keyring)
+    keys = read_keyring(keyring)
     with ExitStack() as stack:
         groups: list[list[tuple[str, BinaryIO]]] = []
         for path in paths:
@@ -81,17 +74,6 @@ def _tablespace(group: Sequence[tuple[str, BinaryIO]], *, verify: bool, keyring:
     if space.torn:
         narrate(f"{name}: {space.torn} bytes behind the last whole page are ignored")
     return DataFile(name, space)
-
-
-def _keyring(path: Path) -> Keyring:
-    from conformance.reference.innodb.encryption.keyring import Keyring
-
-    try:
-        return Keyring.parse(path.read_bytes())
-    except OSError as problem:
-        raise Usage(f"{path}: {problem.strerror or problem}") from problem
-    except CodecError as error:
-        raise Usage(f"{path}: {error}") from error
 
 
 def _open(path: str) -> BinaryIO:

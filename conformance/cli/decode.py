@@ -1,4 +1,4 @@
-"""``binlog-lab decode``: binary logs as text, or as one JSON object per row change."""
+"""``binlog-lab decode``: binary logs as text, or as one JSON object or CSV record per row change."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import Output, Usage, narrate
+from conformance.cli.console import Output, Usage, narrate, warn
 from conformance.cli.dialects import named_dialect
-from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files, read_log, refused
+from conformance.cli.encryption import keyring_option, read_keyring
+from conformance.cli.filters import SelectedLogs, filter_options
+from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files, refused
+from conformance.reference.text.event_filter import Choice
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from conformance.reference.binlog.event import Event
     from conformance.reference.dialect import Dialect
+    from conformance.reference.text.event_filter import Selection
+    from conformance.reference.text.mysqlbinlog import LogText
     from conformance.reference.text.row_changes import RowChanges
 
 _SHOWN = 8  # how many event types the closing line names
@@ -22,48 +30,57 @@ _SHOWN = 8  # how many event types the closing line names
 
 @click.command(name="decode")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--format", "form", type=click.Choice(("text", "jsonl")), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(("text", "jsonl", "csv")), default="text", show_default=True)
 @click.option("-v", "--verbose", count=True, help="Once (the default): rows as pseudo-SQL. Twice: with column types.")
 @click.option("--table-metadata", is_flag=True, help="Text: print the columns and the key of each TABLE_MAP.")
-@click.option("--types", is_flag=True, help="JSON: tag values that have no plain JSON form with their type.")
+@click.option("--hexdump", is_flag=True, help="Text: dump the bytes of each event in hex.")
+@click.option("--types", is_flag=True, help="JSON, CSV: tag values that have no plain JSON form with their type.")
 @click.option("--events", "which", type=click.Choice(("rows", "all")), default="rows", show_default=True,
-              help="JSON: row changes only, or an object for every event.")  # fmt: skip
+              help="JSON, CSV: row changes only, or an object for every event.")  # fmt: skip
 @click.option("--dialect", metavar="V", help="The version that wrote the files, and whose mysqlbinlog to imitate;"
               " default: the version in each file, and the newest mysqlbinlog.")  # fmt: skip
-@click.option("--resolve", is_flag=True, help="JSON: apply diffs where the document before the update is known.")
+@click.option("--resolve", is_flag=True, help="JSON, CSV: apply diffs where the document before the update is known.")
+@filter_options
+@keyring_option
 @MAX_UNCOMPRESSED
 def command(
     files: tuple[str, ...],
     form: str,
     verbose: int,
     table_metadata: bool,
+    hexdump: bool,
     types: bool,
     which: str,
     resolve: bool,
     dialect: str | None,
+    selection: Selection,
+    keyring: Path | None,
     limit: int | None,
 ) -> None:
-    """Print binary log files as mysqlbinlog does, or as one JSON object per row change.
+    """Print binary log files as mysqlbinlog does, or as one JSON object or CSV record per row change.
 
     FILE may be - for standard input. Times in comments are local times; times in values are UTC. Boundary markers
     (WL#4162) are shown as comments; stderr names the events whose marker does not fit their transaction. Control
     characters are escaped on a terminal, and written unchanged to a file or a pipe. Exit code 1: a file is corrupt,
-    truncated or encrypted; the events before the damage are printed. Exit code 2: a file is missing, or is no binary
-    log.
+    truncated, or encrypted without its key; the events before the damage are printed. Exit code 2: a file is
+    missing, or is no binary log.
     """
     if form == "text" and (types or resolve or which != "rows"):
-        raise Usage("--types, --events and --resolve belong to --format jsonl")
-    if form == "jsonl" and (verbose or table_metadata):
-        raise Usage("-v and --table-metadata belong to --format text")
+        raise Usage("--types, --events and --resolve belong to --format jsonl and csv")
+    if form != "text" and (verbose or table_metadata or hexdump):
+        raise Usage("-v, --table-metadata and --hexdump belong to --format text")
     writer = None if dialect is None else named_dialect(dialect)
     check_files(files)
+    logs = SelectedLogs(
+        files, selection, dialect=writer, limit=limit, keyring=read_keyring(keyring), keep_bytes=hexdump
+    )
     if form == "text":
-        _text(files, types=verbose > 1, metadata=table_metadata, dialect=writer, limit=limit)
+        _text(logs, types=verbose > 1, metadata=table_metadata, dialect=writer)
     else:
-        _jsonl(files, types=types, rows_only=which == "rows", resolve=resolve, dialect=writer, limit=limit)
+        _changes(logs, form, types=types, rows_only=which == "rows", resolve=resolve)
 
 
-def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Dialect | None, limit: int | None) -> None:
+def _text(logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect | None) -> None:
     from conformance.cli.marked_logs import MarkedLog
     from conformance.reference.binlog.control_events import Opaque
     from conformance.reference.binlog.load import LoadBlock
@@ -73,53 +90,76 @@ def _text(files: tuple[str, ...], *, types: bool, metadata: bool, dialect: Diale
 
     output, spool = Output(), FileSpool()
     server = None if dialect is None else dialect.server
-    text = LogText(types=types, metadata=metadata, clock=localtime, spool=spool, server=server)
+    text = LogText(
+        types=types, metadata=metadata, clock=localtime, spool=spool, server=server, complete=not logs.begins_inside
+    )
     hidden: Counter[str] = Counter()
     events = 0
     try:
-        for path in files:
+        for path, chosen in logs.each():
             boundaries = MarkedLog(path, narrate)
-            for event in read_log(path, dialect=dialect, limit=limit):
+            for event, choice in chosen:
                 if not events:
                     output.write(text.begin())
                 events += 1
                 boundaries.feed(event)
                 body = event.body
-                if isinstance(body, (Opaque, LoadBlock)) or (isinstance(body, RowsQuery) and not types):
+                unseen = isinstance(body, (Opaque, LoadBlock)) or (isinstance(body, RowsQuery) and not types)
+                if unseen and choice is Choice.PRINTED:
                     hidden[event.name] += 1
                 try:
-                    for piece in text.event(event):
+                    for piece in _pieces(text, event, choice, logs.event_bytes):
                         output.write(piece)
                 except CodecError as error:
                     raise refused(path, event.located(error)) from error
             boundaries.finish()
-        for piece in text.end() if events else ():
+        if logs.stopped and text.inside_statement:
+            warn("the end is inside a statement: the rows before it in this statement are not printed")
+        if logs.stopped and not events:
+            output.write(text.begin())
+        for piece in text.end(stopped=logs.stopped) if events or logs.stopped else ():
             output.write(piece)
     finally:
         for piece in text.failed():
             output.write(piece)
         spool.close()
         output.flush()
-        narrate(f"{_count(events, 'event')}; contents not shown: {_listed(hidden)}")
+        narrate(f"{_count(events - logs.left_out, 'event')}; contents not shown: {_listed(hidden)}{_left_out(logs)}")
 
 
-def _jsonl(
-    files: tuple[str, ...], *, types: bool, rows_only: bool, resolve: bool, dialect: Dialect | None, limit: int | None
-) -> None:
+def _pieces(text: LogText, event: Event, choice: Choice, data: bytes | None) -> Iterator[bytes]:
+    if choice is Choice.PRINTED:
+        return text.event(event, data)
+    if choice is Choice.ABSENT:
+        return iter(())
+    return text.left_out(event, partial=choice is Choice.OTHER_TABLE)
+
+
+def _changes(logs: SelectedLogs, form: str, *, types: bool, rows_only: bool, resolve: bool) -> None:
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
-    from conformance.reference.text.row_changes import RowChanges
+    from conformance.reference.text.csv_changes import HEADER, csv_line
+    from conformance.reference.text.row_changes import RowChanges, json_line
 
     output = Output()
-    changes = RowChanges(tagged=types, rows_only=rows_only)
+    changes = RowChanges(tagged=types, rows_only=rows_only, line=csv_line if form == "csv" else json_line)
     replay = Replay(lenient=True) if resolve else None
     hidden: Counter[str] = Counter()
+    begun = False
     try:
-        for path in files:
+        for path, chosen in logs.each():
             changes.start_file(path)
-            for event in read_log(path, dialect=dialect, limit=limit):
+            for event, choice in chosen:
+                if form == "csv" and not begun:
+                    output.write(HEADER.encode() + b"\n")
+                begun = True
+                if choice is not Choice.PRINTED:
+                    continue
                 if not _is_rows(event) and rows_only:
                     hidden[event.name] += 1
+                if logs.begins_inside and _lacks_table(event):
+                    narrate(f"{path}: the TABLE_MAP of the rows at {event.position} is before --start-position")
+                    continue
                 try:
                     if replay is not None:
                         replay.other(event)
@@ -129,13 +169,23 @@ def _jsonl(
                     raise refused(path, event.located(error)) from error
     finally:
         output.flush()
-        narrate(_closing(changes, hidden, resolve=resolve))
+        narrate(_closing(changes, hidden, resolve=resolve) + _left_out(logs))
+
+
+def _left_out(logs: SelectedLogs) -> str:
+    return f"; left out: {_count(logs.left_out, 'event')}" if logs.left_out else ""
 
 
 def _is_rows(event: Event) -> bool:
     from conformance.reference.binlog.rows import ROWS_TYPES
 
     return event.header.type in ROWS_TYPES
+
+
+def _lacks_table(event: Event) -> bool:
+    from conformance.reference.binlog.rows import LazyRows
+
+    return isinstance(event.body, LazyRows) and event.body.table is None
 
 
 def _closing(changes: RowChanges, hidden: Counter[str], *, resolve: bool) -> str:

@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Output, Usage, narrate
-from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, check_files, refused
+from conformance.cli.encryption import keyring_option, read_keyring
+from conformance.cli.filters import filter_options
+from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, check_files, refused, whole_file
 from conformance.cli.spools import SortedSpool, TupleSpool
+from conformance.reference.text.event_filter import Choice, EventFilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.files import EventDecoder
+    from conformance.reference.encryption.keyring import Keyring
     from conformance.reference.errors import CodecError
     from conformance.reference.tables.table_map import TableMap
     from conformance.reference.text.annotated_hex import Span
+    from conformance.reference.text.event_filter import Selection
 
 _ROW: Final = 16  # bytes on a line
 _WHOLE: Final = 256  # of a longer value only the beginning is shown
@@ -28,22 +33,24 @@ _BEGINNING: Final = 64
 @click.command(name="explain")
 @click.argument("file", metavar="FILE")
 @click.option("--at", "position", type=click.IntRange(min=0), metavar="POS", help="Only the event at this offset.")
+@filter_options
+@keyring_option
 @MAX_UNCOMPRESSED
-def command(file: str, position: int | None, limit: int | None) -> None:
+def command(file: str, position: int | None, selection: Selection, keyring: Path | None, limit: int | None) -> None:
     """Print every byte of a binary log with its field and meaning: offset, bytes, field, meaning.
 
     The events of a compressed transaction follow its payload event, with offsets (+N) in the uncompressed bytes. Of a
-    value of more than 256 bytes only the beginning is shown.
+    value of more than 256 bytes only the beginning is shown. FILE may be - for standard input. The command reads the
+    file from its beginning, also for the options that leave events out.
     """
-    if file == STDIN:
-        raise Usage("explain needs a file: it does not read standard input")
     check_files([file])
-    if not Path(file).is_file():
+    if file != STDIN and not Path(file).is_file():
         raise Usage(f"{file}: not a file whose size is known, which explain needs")
+    keys = read_keyring(keyring)
     output = Output()
     shown = 0
     try:
-        for lines in _explained(file, position, limit):
+        for lines in _explained(file, position, selection, keys, limit):
             shown += 1
             for line in lines:
                 output.write(line.encode("utf-8", "backslashreplace") + b"\n")
@@ -55,7 +62,9 @@ def command(file: str, position: int | None, limit: int | None) -> None:
         raise Usage(f"{file}: there is no event at offset {position}")
 
 
-def _explained(path: str, position: int | None, limit: int | None) -> Iterator[Iterator[str]]:
+def _explained(
+    path: str, position: int | None, selection: Selection, keyring: Keyring | None, limit: int | None
+) -> Iterator[Iterator[str]]:
     """The lines of each event that the command prints; they must be taken before the next event."""
     from conformance.reference.binlog.files import EventDecoder
     from conformance.reference.binlog.header import FOOTER_SIZE, Checksum
@@ -63,24 +72,32 @@ def _explained(path: str, position: int | None, limit: int | None) -> Iterator[I
 
     decoder = EventDecoder(verify=False, limit=limit)
     explanation = Explanation()
-    for start, data in _frames(path):
+    chosen = EventFilter(selection)
+    chosen.start_file(last=True)
+    for start, data in _frames(path, keyring):
         wanted = position is None or start <= position < start + len(data)
+        wanted = wanted and start >= selection.start_position
         footer = FOOTER_SIZE if decoder.algorithm == Checksum.CRC32 else 0
-        problem: CodecError | None = None
+        problem = explanation.read(data, decoder.tables, footer) if wanted else None  # before its TABLE_MAP is kept
+        choice = Choice.PRINTED
         event = None
-        if wanted:
-            problem = explanation.read(data, decoder.tables, footer)
         try:
             event = decoder.decode(data, start)
         except CodecError as error:
             problem = problem or error
+        else:
+            choice = chosen.choose(event)
+        if choice is Choice.STOP:
+            return
+        if choice is not Choice.PRINTED:
+            wanted, problem = False, None
         if wanted:
             yield explanation.lines(f"event at {start}: {_title(data)}", data, start, "")
         if problem is not None:
             raise refused(path, problem.at(f"event@{start}", start))
         if event is not None:
             try:
-                yield from _inner(decoder, event, explanation if wanted else None)
+                yield from _inner(decoder, event, chosen, explanation if wanted else None)
             except CodecError as error:
                 error.offset = start
                 raise refused(path, error.at(f"event@{start}")) from error
@@ -88,7 +105,9 @@ def _explained(path: str, position: int | None, limit: int | None) -> Iterator[I
             return
 
 
-def _inner(decoder: EventDecoder, event: Event, explanation: Explanation | None) -> Iterator[Iterator[str]]:
+def _inner(
+    decoder: EventDecoder, event: Event, chosen: EventFilter, explanation: Explanation | None
+) -> Iterator[Iterator[str]]:
     """The events of a compressed transaction. They are decoded even if not printed, for their TABLE_MAPs."""
     from conformance.reference.binlog.payload import TransactionPayload
 
@@ -97,24 +116,24 @@ def _inner(decoder: EventDecoder, event: Event, explanation: Explanation | None)
     for frame in event.body.inner_frames(decoder.limit):
         data = frame.data
         problem = None if explanation is None else explanation.read(data, decoder.tables, 0)
-        decoder.inner_event(frame)  # afterwards: it keeps TABLE_MAPs
-        if explanation is not None:
+        inner = decoder.inner_event(frame)  # afterwards: it keeps TABLE_MAPs
+        if explanation is not None and chosen.choose(inner) is Choice.PRINTED:
             yield explanation.lines(f"event inside, at +{frame.start}: {_title(data)}", data, frame.start, "+")
             if problem is not None:
                 raise problem
 
 
-def _frames(path: str) -> Iterator[tuple[int, bytes]]:
+def _frames(path: str, keyring: Keyring | None) -> Iterator[tuple[int, bytes]]:
     """Offset and bytes of each event, from the headers alone."""
     from conformance.reference.binlog.header import ENCRYPTED_MAGIC, HEADER_SIZE, MAGIC
+    from conformance.reference.errors import Unsupported
 
-    with Path(path).open("rb") as file:
+    with whole_file(path, keyring) as (file, size):
         magic = file.read(len(MAGIC))
         if magic == ENCRYPTED_MAGIC:
-            raise InputCorrupt(f"{path}: the binary log is encrypted (offset 0)")
+            raise refused(path, Unsupported("encrypted", "the binary log is encrypted", offset=0))
         if magic != MAGIC:
             raise Usage(f"{path}: not a binary log")
-        size = Path(path).stat().st_size
         start = len(MAGIC)
         open_file = False
         while head := file.read(HEADER_SIZE):
@@ -154,11 +173,11 @@ class Explanation:
         self._width = 0
 
     def read(self, data: bytes, tables: Mapping[int, TableMap], footer: int) -> CodecError | None:
-        """Explain an event; returns its damage."""
+        """Explain an event; returns its damage. The lines of the event before are dropped, if nobody took them."""
         from conformance.reference.jsonb.spans import bounds_of
         from conformance.reference.text.annotated_hex import write_spans
 
-        self._width = 0
+        self._spool, self._width = TupleSpool(), 0
         return write_spans(data, tables, footer, self._add, lambda: SortedSpool(bounds_of))
 
     def _add(self, span: Span) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import tempfile
 from contextlib import ExitStack, contextmanager
@@ -11,7 +13,10 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 import click
 
 from conformance.cli.console import InputCorrupt, Usage, narrate, progress
-from conformance.reference.binlog.files import FileReader, read_events
+from conformance.cli.encryption import DecryptedLog, plain_log
+from conformance.reference.binlog.encrypted_file import HEADER_SIZE
+from conformance.reference.binlog.files import FileReader
+from conformance.reference.binlog.start_position import read_from
 from conformance.reference.binlog.unfolding import DEFAULT_LIMIT
 from conformance.reference.errors import CodecError
 from conformance.stream import Progress
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.dialect import Dialect
+    from conformance.reference.encryption.keyring import Keyring
 
 STDIN: Final = "-"
 _BIG: Final = 32 << 20  # files of this size and above get a progress display
@@ -59,24 +65,41 @@ MAX_UNCOMPRESSED: Final = click.option(
 )  # fmt: skip
 
 
-def read_log(
-    path: str, *, expand: bool = True, dialect: Dialect | None = None, limit: int | None = None
-) -> Iterator[Event]:
-    """The events of one file. Damage ends it with :class:`InputCorrupt`, a file that is no log with :class:`Usage`.
+def log_reader(*, expand: bool = True, dialect: Dialect | None = None, limit: int | None = None) -> FileReader:
+    """A reader of one file.
 
     ``dialect``: the writer's dialect, if it is not what the file's own version says. ``limit``: the most bytes that a
     compressed transaction may have; without one, the bounds of :mod:`conformance.reference.binlog.unfolding`.
     """
     from conformance.requirements.reading import rules_in, rules_of
 
-    reader = FileReader(
+    return FileReader(
         expand=expand, limit=limit, rules_for=rules_of if dialect is None else lambda _: rules_in(dialect)
     )
+
+
+def read_log(
+    path: str,
+    *,
+    expand: bool = True,
+    dialect: Dialect | None = None,
+    limit: int | None = None,
+    start: int = 0,
+    reader: FileReader | None = None,
+    keyring: Keyring | None = None,
+) -> Iterator[Event]:
+    """The events of one file. Damage ends it with :class:`InputCorrupt`, a file that is no log with :class:`Usage`.
+
+    ``start``: the position of the first event behind the FORMAT_DESCRIPTION. ``reader`` is one of :func:`log_reader`,
+    whose parameters ``expand``, ``dialect`` and ``limit`` are. ``keyring``: the master keys of encrypted files.
+    """
+    reader = reader or log_reader(expand=expand, dialect=dialect, limit=limit)
     with ExitStack() as stack:
-        file = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
+        raw = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
         show = stack.enter_context(_position(path))
         try:
-            for number, event in enumerate(read_events(file, reader=reader)):
+            file = plain_log(raw, keyring)
+            for number, event in enumerate(read_from(file, start, reader=reader)):
                 if not number % _OFTEN:
                     show(reader.position)
                 yield event
@@ -86,6 +109,24 @@ def read_log(
             raise InputCorrupt(f"{path}: reading stopped at offset {reader.position}: {problem.strerror}") from problem
     for note in reader.notes:
         narrate(f"{path}: {note.message} (offset {note.position})")
+
+
+@contextmanager
+def whole_file(path: str, keyring: Keyring | None) -> Iterator[tuple[BinaryIO, int]]:
+    """A file, decrypted, with its size. Standard input is copied to a temporary file first."""
+    with ExitStack() as stack:
+        file = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
+        if path == STDIN:
+            copy = stack.enter_context(tempfile.TemporaryFile())
+            shutil.copyfileobj(file, copy)
+            copy.seek(0)
+            file = copy
+        size = os.fstat(file.fileno()).st_size
+        try:
+            plain = plain_log(file, keyring)
+        except CodecError as error:
+            raise refused(path, error) from error
+        yield plain, size - (HEADER_SIZE if isinstance(plain, DecryptedLog) else 0)
 
 
 @contextmanager
@@ -104,7 +145,8 @@ def refused(path: str, error: CodecError) -> Usage | InputCorrupt:
     """The command's error for an error of the decoder."""
     if error.code == "not-a-binlog":
         return Usage(f"{path}: {error.message}")
-    return InputCorrupt(f"{path}: {error}", hint=hint_of(error.code))
+    hint = "give the keyring of its server with --keyring" if error.code == "encrypted" else hint_of(error.code)
+    return InputCorrupt(f"{path}: {error}", hint=hint)
 
 
 def hint_of(code: str) -> str | None:

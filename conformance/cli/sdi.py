@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from conformance.cli.console import Output, Usage, error, narrate
-from conformance.cli.data_files import keyring_option, refusals, tablespaces
+from conformance.cli.data_files import refusals, tablespaces
+from conformance.cli.encryption import keyring_option
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:

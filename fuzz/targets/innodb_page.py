@@ -5,9 +5,9 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Final
 
+from conformance.reference.encryption.aes import BLOCK, Decryption
+from conformance.reference.encryption.keyring import Keyring
 from conformance.reference.innodb.checksums import NO_CHECKSUM, crc32c, page_crc32, wrong_checksum
-from conformance.reference.innodb.encryption.aes import BLOCK, Decryption
-from conformance.reference.innodb.encryption.keyring import Keyring
 from conformance.reference.innodb.encryption.tablespace_key import EncryptionInfo, TablespaceKey
 from conformance.reference.innodb.page_compression import CompressionHeader, decompress, encrypted_end
 from conformance.reference.innodb.page_zip import uncompressed
@@ -29,7 +29,7 @@ INVARIANT: Final = (
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.innodb.checksums",
-    "conformance.reference.innodb.encryption.keyring",
+    "conformance.reference.encryption.keyring",
     "conformance.reference.innodb.encryption.tablespace_key",
     "conformance.reference.innodb.page_compression",
     "conformance.reference.innodb.page_zip",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.dialect import MYSQL
+from conformance.reference.text.event_filter import Choice, EventFilter, Selection
 from conformance.reference.text.mysqlbinlog import LogText
 from conformance.reference.text.row_changes import RowChanges
 from fuzz.events import file_seeds
@@ -24,7 +25,10 @@ INVARIANT: Final = (
     " is printed does not depend on the other printers."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
+    "conformance.reference.text.added_lines",
     "conformance.reference.text.columns",
+    "conformance.reference.text.event_filter",
+    "conformance.reference.text.hexdump",
     "conformance.reference.text.session",
     "conformance.reference.text.mysqlbinlog",
     "conformance.reference.text.pseudo_json",
@@ -42,16 +46,21 @@ _OLD: Final = replace(MYSQL.server, mysqlbinlog_json="bytes")
 def check(data: bytes) -> None:
     """Check a file; the target reads checksums and does not compare them."""
     reader = FileReader(verify=False, expand=True, limit=1 << 20)
+    reader.decoder.keep_bytes = True
     events: list[Event] = []
+    dumped: list[bytes] = []
 
     def run() -> None:
         reader.feed(data)
-        events.extend(reader.events())
+        for event in reader.events():
+            events.append(event)
+            dumped.append(reader.decoder.event_bytes)
 
     attempt(run)
     for types in (False, True):
-        _printed(events, LogText(types=types, metadata=types))
+        _printed(events, LogText(types=types, metadata=types), dumped if types else None)
     _printed(events, LogText(server=_OLD))
+    _filtered(events)
     for tagged in (False, True):
         changes = RowChanges(tagged=tagged, rows_only=tagged)
         changes.start_file("f")
@@ -63,10 +72,26 @@ def check(data: bytes) -> None:
             require(lines is not None or refused, "an event is shown or refused")
 
 
-def _printed(events: list[Event], printer: LogText) -> None:
-    out = [printer.begin()]
+def _filtered(events: list[Event]) -> None:
+    """What is left out leaves its position alone; nothing is printed twice."""
+    printer, chosen = LogText(complete=False), EventFilter(Selection(database="d", table="t"))
+    chosen.start_file(last=True)
     for event in events:
-        pieces, refused = attempt(_all, printer.event, event)
+        choice = chosen.choose(event)
+        if choice is Choice.PRINTED:
+            attempt(_all, printer.event, event)
+        else:
+            attempt(lambda event=event, choice=choice: list(  # type: ignore[misc]
+                printer.left_out(event, partial=choice is Choice.OTHER_TABLE)))  # fmt: skip
+    text = b"".join(printer.end())
+    require(text.count(b"# End of log file") == 1, "the end is printed once", text)
+
+
+def _printed(events: list[Event], printer: LogText, dumped: list[bytes] | None = None) -> None:
+    out = [printer.begin()]
+    for number, event in enumerate(events):
+        data = None if dumped is None else dumped[number]
+        pieces, refused = attempt(lambda event=event, data=data: list(printer.event(event, data)))  # type: ignore[misc]
         if pieces is None:
             out += printer.failed()
             require(refused, "an event is printed or refused")

@@ -19,10 +19,13 @@ OUTSIDE = frozenset(("bytes", "bytearray", "BinaryIO"))
 TEXTS = frozenset(("text", "sql"))  # parameters that hold a whole text, not a name or a word of ours
 
 ELSEWHERE = {
+    "binlog/encrypted_file.py:encrypted": "writes; the target file-stream reads what it wrote",
     "binlog/header.py:kind_of": "looks at one byte, for the judges of captured logs (tests/judge/updates)",
     "binlog/payload.py:TransactionPayload.compress": "writes what our own encoder made",
     "binlog/writer.py:FileWriter.copy": "writes: gives an event that was read another position",
     "dialect.py:ServerTerms.named": "takes statements of our own",
+    "encryption/aes.py:Encryption.cbc": "locks the passwords that our own writer takes",
+    "sql/datetime_text.py:parse_datetime": "takes an option of the command line, in a pattern of fixed widths",
     "text/mysqlbinlog.py:Spool.add": "a protocol; takes what was printed",
 }
 

@@ -69,9 +69,9 @@ def problems(path: object, **options: str) -> list[tuple[str, int | None]]:
     return [(r["problem"][0].decode(), r["position"]) for r in records(path, **options) if r["problem"]]
 
 
-def lines(path: Path, **form: bool) -> list[dict[str, Any]]:
+def lines(path: Path, *, tagged: bool = False, rows_only: bool = True) -> list[dict[str, Any]]:
     """What ``decode --format jsonl`` prints of a file."""
-    changes = RowChanges(**form)
+    changes = RowChanges(tagged=tagged, rows_only=rows_only)
     changes.start_file(str(path))
     return [json.loads(line) for event in read_log(str(path)) for line in changes.event(event)]
 

@@ -72,7 +72,8 @@ class EventDecoder:
     """A decoder of events that keeps the state between them. ``algorithm`` holds until the first FORMAT_DESCRIPTION.
 
     ``verify=False`` reads checksums without comparing them. ``limit``: the most bytes of a compressed transaction;
-    without one, the bounds of :mod:`.unfolding`. ``rules`` are for the metadata of TABLE_MAPs; ``rules_for``
+    without one, the bounds of :mod:`.unfolding`. ``keep_bytes`` keeps those of the last event in
+    ``event_bytes``. ``rules`` are for the metadata of TABLE_MAPs; ``rules_for``
     returns the rules of the writer whose version a FORMAT_DESCRIPTION names.
     """
 
@@ -92,6 +93,8 @@ class EventDecoder:
         self.limit = limit
         self.format: FormatDescription | None = None
         self.tables: dict[int, TableMap] = {}
+        self.keep_bytes = False
+        self.event_bytes = b""
         self._footer = footer_size(algorithm)
         # One TABLE_MAP precedes every statement, nearly always with the same bytes: decoding it once also keeps the
         # row readers that were compiled for it.
@@ -101,6 +104,8 @@ class EventDecoder:
         """Decode one event that is exactly ``data``. Offsets in errors count from its start."""
         if len(data) < HEADER_SIZE:
             raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=19, got=len(data))
+        if self.keep_bytes:
+            self.event_bytes = bytes(data)
         header = Header._make(HEADER.unpack_from(data))
         if header.type == _FORMAT_DESCRIPTION:
             return self._format_description(bytes(data), position)
@@ -177,6 +182,8 @@ class EventDecoder:
         try:
             if code in _NOT_INSIDE:
                 raise DecodeError("bad-nesting", "this event cannot be inside a payload", offset=4, got=code)
+            if self.keep_bytes:
+                self.event_bytes = data[begin:end]
             if end - begin > WINDOW and code in _VIEWED:
                 body = self._body(code, memoryview(data)[begin + HEADER_SIZE : end])
             else:

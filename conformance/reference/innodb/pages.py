@@ -14,7 +14,7 @@ from conformance.reference.innodb.encryption.tablespace_key import INFO_SIZE, En
 from conformance.reference.innodb.page_compression import CompressionHeader, decompress, encrypted_end
 
 if TYPE_CHECKING:
-    from conformance.reference.innodb.encryption.keyring import Keyring
+    from conformance.reference.encryption.keyring import Keyring
 
 Window = Callable[[int, int], bytes]
 """``window(offset, count)``: that many bytes of the file, fewer at its end."""

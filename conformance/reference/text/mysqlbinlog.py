@@ -33,11 +33,12 @@ from conformance.reference.binlog.rows import (
     encode_head,
 )
 from conformance.reference.boundaries.markers import marker_of, marker_title
-from conformance.reference.boundaries.shipped import EventClass, classify_query
 from conformance.reference.dialect import MYSQL
 from conformance.reference.errors import Unsupported
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
+from conformance.reference.text.added_lines import AddedLines
+from conformance.reference.text.hexdump import hexdump, rewritten
 from conformance.reference.text.pseudo_sql import row_lines
 from conformance.reference.text.session import DELIMITER, Session, ddl_xid
 from conformance.reference.text.table_metadata import metadata_text
@@ -101,7 +102,7 @@ class LogText:
 
     ``types``: as ``-vv``. ``clock``: seconds to civil time for the comment lines; the client takes the local one.
     ``server``: the version whose mysqlbinlog gives the form of rows; comments and statements around them are those of
-    the newest.
+    the newest. ``complete``: false where the text begins inside a log, so that TABLE_MAPs and blocks may be missing.
     """
 
     def __init__(
@@ -112,15 +113,19 @@ class LogText:
         clock: Callable[[float], struct_time] = gmtime,
         spool: Spool | None = None,
         server: ServerFacts | None = None,
+        complete: bool = True,
     ) -> None:
+        self._complete = complete
+        self._loaded: set[int] = set()  # the files of LOAD DATA whose blocks were seen
         self._server = server or MYSQL.server
         self.types = types
         self.metadata = metadata
         self._clock = clock
         self._spool: Spool = spool or MemorySpool()
         self._session = Session()
-        self._deferred: list[Event] = []
-        self._open = False  # inside a transaction
+        self._deferred: list[tuple[Event, bytes | None]] = []
+        self._added = AddedLines()
+        self._rows_wait = False
         self._payload: Header | None = None
         self._tells_row_id = False
 
@@ -132,55 +137,87 @@ class LogText:
             b"DELIMITER /*!*/;\n"
         )
 
-    def end(self) -> Iterator[bytes]:
-        """The waiting rows, and the lines after the last event."""
+    @property
+    def inside_statement(self) -> bool:
+        """Whether rows or settings wait for the end of their statement."""
+        return self._rows_wait or bool(self._deferred)
+
+    def end(self, *, stopped: bool = False) -> Iterator[bytes]:
+        """The lines after the last event, and the rows that wait for an end of their statement.
+
+        ``stopped``: a filter ended the output; the client leaves out what the end is missing of, and so does this.
+        """
         yield from self._end_payload()
+        if stopped:
+            self._deferred.clear()
+            for _ in self._spool.take():
+                pass
         yield from self._spool.take()
         yield from self._take_deferred()
-        if self._open:
-            yield b"ROLLBACK /* added by mysqlbinlog */ " + DELIMITER
+        yield from self._added.end()
         yield (
-            b"SET @@SESSION.GTID_NEXT= 'AUTOMATIC' /* added by mysqlbinlog */ /*!*/;\n"
             b"DELIMITER ;\n"
             b"# End of log file\n"
             b"/*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;\n"
             b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
         )
 
-    def event(self, event: Event) -> Iterator[bytes]:
-        """The text of one event; rows wait for the end of their statement."""
+    def event(self, event: Event, data: bytes | None = None) -> Iterator[bytes]:
+        """The text of one event; rows wait for the end of their statement.
+
+        ``data``: the bytes of the event, which are then dumped in hex.
+        """
         if event.inner is None:
             yield from self._end_payload()
-        position = event.position if self._payload is None else self._payload.log_pos
-        yield b"# at %d\n" % (position or 0)
+        body = event.body
+        yield from self._added.before(event)
+        yield self._place(event)
         if marker := marker_of(event.header.flags):
             yield b"# boundary: %b\n" % marker_title(marker).encode()
-        body = event.body
         if isinstance(body, _DEFERRED):
-            self._deferred.append(event)
+            self._deferred.append((event, data))
             return
         if isinstance(body, Query):
             yield from self._take_deferred()
         if isinstance(body, statement_events.RowsQuery) and not self.types:
             return
+        if isinstance(body, load.LoadBlock):
+            self._loaded.add(body.file_id)
+        if isinstance(body, load.ExecuteLoadQuery) and not self._complete and body.file_id not in self._loaded:
+            return
         if isinstance(body, (LazyRows, RowsBody)):
-            yield self._head(event) + self._rows_words(body)
+            yield self._head(event, data) + self._rows_words(body)
             if self._server.mysqlbinlog_json != "text" and body.table is not None and body.table.json_columns:
                 raise Unsupported("json-as-bytes", "the mysqlbinlog of this version prints JSON as its bytes")
-            for piece in row_lines(body, types=self.types):
+            for piece in row_lines(body, types=self.types, complete=self._complete):
                 self._spool.add(piece)
-            if body.flags & STMT_END:
+            self._rows_wait = not body.flags & STMT_END
+            if not self._rows_wait:
                 yield from self._spool.take()
             return
-        yield self._head(event) + b"".join(self._body(event))
+        yield self._head(event, data) + b"".join(self._body(event))
+        self._added.follow(body)
+
+    def left_out(self, event: Event, *, partial: bool) -> Iterator[bytes]:
+        """An event that a filter leaves out. ``partial``: other events of its transaction are printed."""
+        if event.inner is None:
+            yield from self._end_payload()
+        body = event.body
+        if partial and isinstance(body, Query):
+            self._deferred.clear()
+        ends = isinstance(body, (LazyRows, RowsBody)) and body.flags & STMT_END
+        flush = partial and (ends or isinstance(body, load.ExecuteLoadQuery))
+        yield from self._added.left_out(body, self._place(event), partial=partial, flush=bool(flush))
+        if partial and ends:
+            yield from self._spool.take()
 
     def failed(self) -> Iterator[bytes]:
         """The text of the rows before an error."""
         yield from self._spool.take()
 
     def _take_deferred(self) -> Iterator[bytes]:
-        for event in self._deferred:
-            yield self._head(event) + self._small(event)
+        for event, data in self._deferred:
+            yield self._head(event, data) + self._small(event)
         self._deferred.clear()
 
     def _end_payload(self) -> Iterator[bytes]:
@@ -196,7 +233,14 @@ class LogText:
             when.tm_year % 100, when.tm_mon, when.tm_mday, when.tm_hour, when.tm_min, when.tm_sec,
         )  # fmt: skip
 
-    def _head(self, event: Event) -> bytes:
+    def _place(self, event: Event) -> bytes:
+        return b"# at %d\n" % self._position(event)
+
+    def _position(self, event: Event) -> int:
+        """The position that the client prints: of events inside a payload, its end."""
+        return (event.position if self._payload is None else self._payload.log_pos) or 0
+
+    def _head(self, event: Event, data: bytes | None) -> bytes:
         header = event.header
         end, checksum = header.log_pos, event.checksum
         if self._payload is not None:
@@ -205,7 +249,11 @@ class LogText:
         elif isinstance(event.body, FormatDescription) and event.body.algorithm != Checksum.CRC32:
             checksum = None  # it has one all the same
         words = b"#%b server id %d  end_log_pos %d " % (self._time(header.timestamp), header.server_id, end)
-        return words if checksum is None else words + b"CRC32 0x%08x " % checksum
+        if checksum is not None:
+            words += b"CRC32 0x%08x " % checksum
+        if data is None:
+            return words
+        return words + hexdump(data if event.inner is None else rewritten(data), self._position(event))
 
     def _body(self, event: Event) -> Iterator[bytes]:
         """The text behind the header, newline included."""
@@ -224,11 +272,9 @@ class LogText:
                     body.thread_id, body.execution_time, body.error_code,
                 ) + (b"\n" if xid is None else b"\tXid = %d\n" % xid)  # fmt: skip
                 yield self._session.statement(header, body) + body.text + b"\n" + DELIMITER
-                self._follow(body.text)
             case TableMap():
                 yield from self._table_map(body)
             case control_events.Xid(xid=xid):
-                self._open = False
                 yield b"\tXid = %d\nCOMMIT" % xid + DELIMITER
             case control_events.XaPrepare():  # the client takes XA START for a BEGIN, and this for no end of it (9.7.4)
                 name = b"X'%b',X'%b',%d" % (
@@ -281,14 +327,6 @@ class LogText:
                 return b"\tIgnorable\n# %d bytes, skipped as the event asks\n" % len(body.data)
             case _:
                 return b"\t%b\n# not shown\n" % event.name.encode()
-
-    def _follow(self, text: bytes) -> None:
-        """Whether a transaction is open after a statement: mysqlbinlog takes XA ROLLBACK for an end, XA COMMIT not."""
-        kind = classify_query(text)
-        if kind is EventClass.BEGIN_TRX:
-            self._open = True
-        elif kind in (EventClass.END_TRX, EventClass.END_XA_TRX):
-            self._open = False
 
     def _format(self, header: Header, body: FormatDescription) -> Iterator[bytes]:
         version = body.server_version.encode("utf-8", "surrogateescape")

@@ -29,14 +29,17 @@ if TYPE_CHECKING:
 _CORRUPT: Final = b"***Corrupted replication event was detected: %b. Not printing the value***\n"
 
 
-def row_lines(event: LazyRows | RowsBody, *, types: bool = False) -> Iterator[bytes]:
-    """The lines of an event, one text for each row. ``types``: with the comments of ``-vv``."""
-    table = event.table
-    if table is None:
-        yield b"### Row event for unknown table #%d" % event.table_id  # and no newline, as the client has it
-        event.map()
-        return
+def row_lines(event: LazyRows | RowsBody, *, types: bool = False, complete: bool = True) -> Iterator[bytes]:
+    """The lines of an event, one text for each row. ``types``: with the comments of ``-vv``.
+
+    ``complete``: a missing TABLE_MAP is an error.
+    """
     yield from _extra(event)
+    if event.table is None:
+        yield b"### Row event for unknown table #%d" % event.table_id  # and no newline, as the client has it
+        if complete:
+            event.map()
+        return
     layout = _Layout(event, event.map(), types=types)
     failures: list[CodecError] = []
     starts: deque[int] = deque((0,), maxlen=1)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     Resolve = Callable[[LazyRows | RowsBody, Row], Mapping[int, bytes]]
     Writer = Callable[[Any], str]
+    Line = Callable[[int | None, str | None, str | None], str]
 
 NUMBERS: Final = INTEGERS | {types.FLOAT, types.DOUBLE}
 
@@ -122,53 +123,83 @@ def changes_of(
         yield Change(number, row, old, new)
 
 
-class RowChanges:
-    """Events in, JSON lines out. ``tagged``: documents in the tagged form; ``rows_only``: no other events."""
+class EventFields(NamedTuple):
+    """What the lines of one event have in common."""
 
-    def __init__(self, *, tagged: bool = False, rows_only: bool = True) -> None:
+    file: str | None
+    position: int | None
+    event: str
+    timestamp: int
+    server_id: int
+    gtid: str | None
+    schema: str | None
+    table: str | None
+    operation: str | None
+    inner: int | None
+
+
+def json_line(fields: EventFields) -> Line:
+    """The lines of one event as JSON objects: a function of the row's number and its two images."""
+    gtid = "null" if fields.gtid is None else f'"{fields.gtid}"'
+    kind = "null" if fields.operation is None else f'"{fields.operation}"'
+    head = (
+        f'{{"file": {_name(fields.file)}, "position": {_number(fields.position)}, "event": "{fields.event}", '
+        f'"timestamp": {fields.timestamp}, "server_id": {fields.server_id}, "gtid": {gtid}, '
+        f'"schema": {_name(fields.schema)}, "table": {_name(fields.table)}, "operation": {kind}'
+    )
+    tail = f', "inner": {_number(fields.inner)}}}'
+    return lambda row, old, new: (
+        f'{head}, "row": {_number(row)}, "before": {old or "null"}, "after": {new or "null"}{tail}'
+    )
+
+
+class RowChanges:
+    """Events in, lines out. ``tagged``: documents in the tagged form; ``rows_only``: no other events.
+
+    ``line`` makes the lines of an event: :func:`json_line`, or that of another format.
+    """
+
+    def __init__(
+        self, *, tagged: bool = False, rows_only: bool = True, line: Callable[[EventFields], Line] = json_line
+    ) -> None:
         self.form = Form.TAGGED if tagged else Form.PLAIN
         self.rows_only = rows_only
         self.counts = Counts()
-        self._file = "null"
+        self._line = line
+        self._file: str | None = None
         self._gtids = Gtids()
 
     def start_file(self, name: str) -> None:
         """Begin a file: the next events are from it."""
-        self._file = quote(name)
+        self._file = name
         self._gtids = Gtids()
 
     def event(self, event: Event, resolve: Resolve | None = None) -> Iterator[str]:
-        """The objects of one event, without line ends. ``resolve``: as in :func:`changes_of`."""
+        """The lines of one event, without line ends. ``resolve``: as in :func:`changes_of`."""
         body = event.body
         self._gtids.feed(body)
         if isinstance(body, (LazyRows, RowsBody)):
             yield from self._rows(event, body, resolve)
             return
         self.counts.other_events += 1
-        if self.rows_only:
-            return
-        schema, table = map(_name, table_of(body))
-        names = f'"schema": {schema}, "table": {table}, "operation": null, "row": null'
-        yield f'{self._head(event)}, {names}, "before": null, "after": null, "inner": {_number(event.inner)}}}'
+        if not self.rows_only:
+            yield self._line(self._fields(event, None))(None, None, None)
 
-    def _head(self, event: Event) -> str:
+    def _fields(self, event: Event, operation: str | None) -> EventFields:
         header = event.header
-        gtid = "null" if self._gtids.now is None else f'"{self._gtids.now}"'
-        return (
-            f'{{"file": {self._file}, "position": {_number(event.position)}, "event": "{event.name}", '
-            f'"timestamp": {header.timestamp}, "server_id": {header.server_id}, "gtid": {gtid}'
-        )
+        schema, table = table_of(event.body)
+        return EventFields(
+            self._file, event.position, event.name, header.timestamp, header.server_id, self._gtids.now, schema, table,
+            operation, event.inner,
+        )  # fmt: skip
 
     def _rows(self, event: Event, body: LazyRows | RowsBody, resolve: Resolve | None) -> Iterator[str]:
         counts = self.counts
         counted = None if resolve is None else self._counted(resolve)
-        schema, table = map(_name, table_of(body))
-        kind = operation_of(body.type)
-        head = f'{self._head(event)}, "schema": {schema}, "table": {table}, "operation": "{kind}"'
-        tail = f', "inner": {_number(event.inner)}}}'
+        line = self._line(self._fields(event, operation_of(body.type)))
         for number, _, old, new in changes_of(body, form=self.form, resolve=counted):
             counts.changes += 1
-            yield f'{head}, "row": {number}, "before": {old or "null"}, "after": {new or "null"}{tail}'
+            yield line(number, old, new)
 
     def _counted(self, resolve: Resolve) -> Resolve:
         def counted(body: LazyRows | RowsBody, row: Row) -> Mapping[int, bytes]:

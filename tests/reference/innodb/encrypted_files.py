@@ -7,7 +7,7 @@ import json
 from functools import cache
 from typing import Any, Final
 
-from conformance.reference.innodb.encryption.keyring import Keyring
+from conformance.reference.encryption.keyring import Keyring
 from conformance.reference.innodb.pages import Tablespace
 from tests.reference.innodb.fixture_files import DATA
 

@@ -8,9 +8,9 @@ from typing import Final
 
 import pytest
 
+from conformance.reference.encryption.aes import Decryption
+from conformance.reference.encryption.keyring import Keyring
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
-from conformance.reference.innodb.encryption.aes import Decryption
-from conformance.reference.innodb.encryption.keyring import Keyring
 from conformance.reference.innodb.encryption.tablespace_key import INFO_SIZE
 from conformance.reference.innodb.large_values import LobReader, large_values, table_objects
 from conformance.reference.innodb.pages import PageType, Tablespace

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.reference.innodb.encryption.keyring import Keyring
+from conformance.reference.encryption.keyring import Keyring
 from conformance.reference.innodb.information_schema import drift, facts_of_file, facts_of_server
 from conformance.reference.innodb.large_values import LobReader, large_values, table_objects
 from conformance.reference.innodb.records import OffPage
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.text import format_text
-from conformance.servers.run.process import launch
+from tests.keyring_server import server_with_keyring
 from tests.live import lab
 from tests.reference.innodb.encrypted_files import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from conformance.reference.innodb.pages import Tablespace
     from conformance.servers.install.installation import Installation
@@ -51,21 +50,7 @@ def keyring(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(installation: Installation, keyring: Path) -> Iterator[ProcessServer]:
-    """A server whose manifest names the keyring component. Manifest and settings stand beside links to its files."""
-    folder, plugins = keyring.parent, keyring.parent / "plugins"
-    plugins.mkdir()
-    (option,) = [word for word in installation.options if word.startswith("--plugin-dir=")] or [""]
-    component = Path(option.partition("=")[2], "component_keyring_file.so")
-    if not option or not component.exists():
-        pytest.skip("the server has no component_keyring_file")
-    (plugins / component.name).symlink_to(component)
-    (folder / "mysqld").symlink_to(installation.mysqld)
-    (folder / "mysqld.my").write_text('{"components": "file://component_keyring_file"}', "utf-8")
-    settings = {"path": str(keyring), "read_only": False}
-    (plugins / "component_keyring_file.cnf").write_text(json.dumps(settings), "utf-8")
-    with launch(
-        dataclasses.replace(installation, mysqld=folder / "mysqld"), options={"plugin-dir": str(plugins)}
-    ) as running:
+    with server_with_keyring(installation, keyring) as running:
         yield running
 
 

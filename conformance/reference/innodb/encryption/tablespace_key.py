@@ -5,13 +5,13 @@ from __future__ import annotations
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from conformance.reference.encryption.aes import BLOCK, KEY, Decryption
 from conformance.reference.errors import DecodeError, Unsupported
 from conformance.reference.innodb.checksums import crc32c
-from conformance.reference.innodb.encryption.aes import BLOCK, KEY, Decryption
 
 if TYPE_CHECKING:
+    from conformance.reference.encryption.keyring import Keyring
     from conformance.reference.errors import CodecError
-    from conformance.reference.innodb.encryption.keyring import Keyring
 
 INFO_SIZE: Final = 115
 _INFO: Final = Struct(">3sI36s64sI")

@@ -1,4 +1,5 @@
-"""The master keys in a file of ``component_keyring_file``: JSON, with the keys in plain hex (innodb-sdi B.10).
+"""The master keys in a file of ``component_keyring_file``: JSON, with the keys in plain hex (innodb-sdi B.10,
+binlog-events 17).
 
 Not read: the file of the older plugin ``keyring_file``, and all other keyrings, whose keys are encrypted or elsewhere.
 ``mysql_migrate_keyring`` copies keys into a file of this component.
@@ -7,18 +8,20 @@ Not read: the file of the older plugin ``keyring_file``, and all other keyrings,
 from __future__ import annotations
 
 import json
+import re
 from typing import Final, NamedTuple
 
+from conformance.reference.encryption.aes import KEY
 from conformance.reference.errors import DecodeError, Unsupported
-from conformance.reference.innodb.encryption.aes import KEY
 
 _VERSION: Final = "1.0"
 _OLD: Final = b"Keyring file version:"  # how a file of the plugin begins
 _INNODB: Final = "INNODBKey-"
+_MASTER_KEY: Final = re.compile(r"INNODBKey-.*|MySQLReplicationKey_[0-9a-f-]{36}_[0-9]+", re.DOTALL)
 
 
 class Keyring(NamedTuple):
-    """The master keys of InnoDB by the ids that a server gives them; other keys are left out."""
+    """The master keys of InnoDB and of replication by the ids that a server gives them; others are left out."""
 
     keys: dict[str, bytes]
 
@@ -43,18 +46,27 @@ class Keyring(NamedTuple):
         """The key with this number of the server with this UUID. Raises if it is not there."""
         name = f"{_INNODB}{server}-{number}"
         if name not in self.keys:
-            raise DecodeError("no-master-key", "the keyring lacks the master key of the tablespace", expected=name,
-                              got=", ".join(self.keys) or "no master key", path=("master_key_id",))  # fmt: skip
+            raise self._lacks(name, "tablespace", ("master_key_id",))
         return self.keys[name]
+
+    def replication_key(self, name: str) -> bytes:
+        """The key with the id that an encrypted log names. Raises if it is not there."""
+        if name not in self.keys:
+            raise self._lacks(name, "log", ("encryption_header", "master_key_id"))
+        return self.keys[name]
+
+    def _lacks(self, name: str, what: str, path: tuple[str, ...]) -> DecodeError:
+        return DecodeError("no-master-key", f"the keyring lacks the master key of the {what}", expected=name,
+                           got=", ".join(self.keys) or "no master key", path=path)  # fmt: skip
 
 
 def _master_key(number: int, element: object) -> tuple[str, bytes] | None:
-    """Id and key of an element; None if it is no master key of InnoDB."""
+    """Id and key of an element; None if it is no master key: replication also keeps the numbers of its keys there."""
     where = f"elements[{number}]"
     if not isinstance(element, dict):
         raise _not_a_keyring("an element is no object", where)
     name = element.get("data_id")
-    if not isinstance(name, str) or not name.startswith(_INNODB):
+    if not isinstance(name, str) or not _MASTER_KEY.fullmatch(name):
         return None
     try:
         key = bytes.fromhex(element["data"])

@@ -1,0 +1,129 @@
+"""The options that leave events out, in all commands that read binary logs (mysqlbinlog-output 8)."""
+
+from __future__ import annotations
+
+import time
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from conformance.cli.logs import log_reader, read_log
+from conformance.reference.errors import CodecError
+from conformance.reference.sql.datetime_text import parse_datetime
+from conformance.reference.text.event_filter import Choice, EventFilter, Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from conformance.reference.binlog.event import Event
+    from conformance.reference.binlog.gtid_set import PreviousGtids
+    from conformance.reference.dialect import Dialect
+    from conformance.reference.encryption.keyring import Keyring
+
+_FIRST: Final = 4  # where the first event of a file is
+
+
+def _moment(_context: click.Context, option: click.Parameter, text: str | None) -> int | None:
+    """Seconds since 1970 of a local date and time."""
+    if text is None:
+        return None
+    parts = parse_datetime(text)
+    if parts is None:
+        raise click.BadParameter(f"not a date and time: {text!r}; give one such as '2026-11-20 06:01:12'", param=option)
+    try:
+        return max(0, int(time.mktime((*parts, 0, 0, -1))))
+    except (OverflowError, ValueError):
+        raise click.BadParameter(f"no time of this system: {text!r}", param=option) from None
+
+
+def _gtids(_context: click.Context, option: click.Parameter, text: str | None) -> PreviousGtids | None:
+    from conformance.reference.binlog.gtid_set import PreviousGtids
+
+    if text is None:
+        return None
+    try:
+        return PreviousGtids.parse(text)
+    except CodecError as error:
+        raise click.BadParameter(str(error), param=option) from error
+
+
+_OPTIONS: Final = (
+    click.option("--start-datetime", "start", metavar="TIME", callback=_moment,
+                 help="Begin at the first event of this local time or later."),
+    click.option("--stop-datetime", "stop", metavar="TIME", callback=_moment,
+                 help="End before the first event of this local time or later."),
+    click.option("--start-position", "start_position", metavar="POS", type=click.IntRange(min=0), default=_FIRST,
+                 help="Begin at this position of the first file, where an event starts."),
+    click.option("--stop-position", "stop_position", metavar="POS", type=click.IntRange(min=0),
+                 help="End before the first event at this position of the last file or behind it."),
+    click.option("--database", metavar="NAME", help="Leave out rows and statements of other schemas."),
+    click.option("--table", metavar="NAME", help="Leave out rows of tables with other names."),
+    click.option("--include-gtids", metavar="SET", callback=_gtids, help="Leave out all other transactions."),
+    click.option("--exclude-gtids", metavar="SET", callback=_gtids, help="Leave out these transactions."),
+)  # fmt: skip
+
+
+def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options; the command gets them as one parameter ``selection``."""
+
+    @wraps(command)
+    def selected(*arguments: Any, **parameters: Any) -> Any:
+        chosen = {name: parameters.pop(name) for name in Selection.__dataclass_fields__}
+        chosen["start"] = chosen["start"] or 0
+        return command(*arguments, selection=Selection(**chosen), **parameters)
+
+    for option in reversed(_OPTIONS):
+        selected = option(selected)
+    return selected
+
+
+class SelectedLogs:
+    """The events of files with what becomes of each. ``stopped``: a filter ended the output."""
+
+    def __init__(
+        self,
+        files: Sequence[str],
+        selection: Selection,
+        *,
+        dialect: Dialect | None = None,
+        limit: int | None,
+        keyring: Keyring | None = None,
+        keep_bytes: bool = False,
+    ) -> None:
+        self.files = files
+        self.stopped = False
+        self.left_out = 0
+        self.event_bytes: bytes | None = None
+        self._selection = selection
+        self._filter = EventFilter(selection)
+        self._dialect = dialect
+        self._limit = limit
+        self._keyring = keyring
+        self._keep_bytes = keep_bytes
+
+    @property
+    def begins_inside(self) -> bool:
+        """Whether the first file is not read from its beginning."""
+        return self._selection.start_position > _FIRST
+
+    def each(self) -> Iterator[tuple[str, Iterator[tuple[Event, Choice]]]]:
+        """Each file with its events, up to the end that the filter sets. Read the events before the next file."""
+        for number, path in enumerate(self.files):
+            self._filter.start_file(last=number == len(self.files) - 1)
+            yield path, self._events(path, 0 if number else self._selection.start_position)
+            if self.stopped:
+                return
+
+    def _events(self, path: str, start: int) -> Iterator[tuple[Event, Choice]]:
+        reader = log_reader(dialect=self._dialect, limit=self._limit)
+        reader.decoder.keep_bytes = self._keep_bytes
+        for event in read_log(path, reader=reader, start=start, keyring=self._keyring):
+            choice = self._filter.choose(event)
+            if choice is Choice.STOP:
+                self.stopped = True
+                return
+            self.left_out += choice is not Choice.PRINTED
+            if self._keep_bytes:
+                self.event_bytes = reader.decoder.event_bytes
+            yield event, choice

@@ -1,0 +1,1 @@
+"""What encrypted tablespaces and encrypted logs share: AES-256 (:mod:`.aes`) and the keyring (:mod:`.keyring`)."""
