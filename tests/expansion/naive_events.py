@@ -1,0 +1,126 @@
+"""The events of two binary logs side by side, read without the kit: frames, checksums, and the fields that may differ.
+
+An expanded log and the log of a server without partial JSON and compression have the same bytes, except for what
+belongs to the moment: times, the id that a table has while it is open, transaction numbers. ``BORROWED`` lists all.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections import Counter
+from typing import Final, NamedTuple
+
+_HEADER: Final = struct.Struct("<IBIIIH")
+_QUERY, _XID, _TABLE_MAP, _FORMAT, _GTID, _PREVIOUS, _ROTATE, _UPDATE = 2, 16, 19, 15, 33, 35, 4, 31
+_ROWS: Final = frozenset((30, 31, 32, 39))
+
+# What belongs to the moment or to the place in the file. ``frames`` verifies what is computed.
+BORROWED: Final = {
+    "header.timestamp": "the second in which the statement began",
+    "header.end_log_pos": "verified: the end of the event in its file",
+    "checksum": "verified: of the event's own bytes",
+    "QUERY.execution_time": "seconds that the statement took",
+    "TABLE_MAP.table_id, ROWS.table_id": "the number of the table while it is open",
+    "XID.xid": "the number of the transaction in the server",
+    "GTID.gno": "the number of the transaction in the log",
+    "GTID.immediate_commit_timestamp": "the moment of the commit",
+    "GTID.transaction_length": "verified: the bytes of the transaction in its file",
+}
+_FIELDS: Final = {
+    _QUERY: ((4, 8),),
+    _TABLE_MAP: ((0, 6),),
+    _XID: ((0, 8),),
+    **dict.fromkeys(_ROWS, ((0, 6),)),
+}
+_BETWEEN: Final = frozenset((_FORMAT, _GTID, _PREVIOUS, _ROTATE, 3))
+
+
+class Frame(NamedTuple):
+    """One event: type, start, and its bytes without what is borrowed."""
+
+    type: int
+    start: int
+    compared: bytes
+
+    @property
+    def head(self) -> bytes:
+        """Of a row event: the bytes in front of the rows, with flags, partition and both bitmaps."""
+        extra = int.from_bytes(self.compared[27:29], "little")
+        columns = self.compared[27 + extra]
+        assert columns < 251
+        return self.compared[: 28 + extra + (2 if self.type == _UPDATE else 1) * ((columns + 7) // 8)]
+
+
+def frames(data: bytes) -> list[Frame]:
+    """All events of a closed file with checksums.
+
+    Raises :class:`AssertionError` where a position, a checksum or the length of a transaction is wrong.
+    """
+    assert data[:4] == b"\xfebin"
+    found = []
+    place, group, claimed = 4, 4, None
+    while place < len(data):
+        _, kind, _, length, end, _ = _HEADER.unpack_from(data, place)
+        event = data[place : place + length]
+        assert len(event) == length, f"the event at {place} is cut off"
+        assert end == place + length, f"the event at {place} ends at {end}, expected {place + length}"
+        assert zlib.crc32(event[:-4]) == int.from_bytes(event[-4:], "little"), f"the checksum of the event at {place}"
+        masked = bytearray(event[:-4])
+        masked[0:4] = masked[9:13] = masked[13:17] = bytes(4)
+        for first, last in _FIELDS.get(kind, ()):
+            masked[19 + first : 19 + last] = bytes(last - first)
+        if kind in _BETWEEN:
+            assert claimed in (None, place - group), (
+                f"the GTID at {group} says {claimed} bytes, expected {place - group}"
+            )
+            claimed = None
+        if kind == _GTID:
+            group = place
+            claimed, behind = _packed(event, 19 + 49)
+            masked = masked[: 19 + 17] + masked[19 + 25 : 19 + 42] + masked[behind:]
+        found.append(Frame(kind, place, bytes(masked)))
+        place += length
+    assert claimed in (None, place - group), f"the GTID at {group} says {claimed} bytes, expected {place - group}"
+    return found
+
+
+def _packed(data: bytes, place: int) -> tuple[int, int]:
+    """A packed integer, and where it ends."""
+    size = {252: 2, 253: 3, 254: 8}.get(data[place], 0)
+    if not size:
+        return data[place], place + 1
+    return int.from_bytes(data[place + 1 : place + 1 + size], "little"), place + 1 + size
+
+
+def compare(expanded: bytes, written: bytes) -> tuple[Counter[str], list[str]]:
+    """How many events and bytes are equal, and a line for each difference.
+
+    FORMAT_DESCRIPTION, PREVIOUS_GTIDS and ROTATE belong to the file, not to its transactions; they are not compared.
+    Row events whose rows differ are counted as ``other layout``: the caller holds their values against each other.
+    """
+    counts: Counter[str] = Counter()
+    problems: list[str] = []
+    mine, theirs = ([frame for frame in frames(data) if frame.type not in (_FORMAT, _PREVIOUS, _ROTATE)]
+                    for data in (expanded, written))  # fmt: skip
+    if [frame.type for frame in mine] != [frame.type for frame in theirs]:
+        problems.append(f"other events: {Counter(f.type for f in mine)} and {Counter(f.type for f in theirs)}")
+    for one, other in zip(mine, theirs, strict=False):
+        counts["events"] += 1
+        counts["bytes"] += len(other.compared)
+        if one.compared == other.compared:
+            continue
+        if one.type == other.type == _UPDATE and one.head == other.head:
+            counts["events with other layout"] += 1
+        else:
+            problems.append(f"type {one.type} at {one.start}, type {other.type} at {other.start}: {_first(one, other)}")
+    return counts, problems
+
+
+def _first(one: Frame, other: Frame) -> str:
+    """Where two events differ first."""
+    pairs = zip(one.compared, other.compared, strict=False)
+    place = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one.compared), len(other.compared)))
+    lengths = f"lengths {len(one.compared)} and {len(other.compared)}"
+    near = slice(max(0, place - 8), place + 24)
+    return f"{lengths}, byte {place}: {one.compared[near].hex()} and {other.compared[near].hex()}"
