@@ -1,3 +1,4 @@
+# ruff: noqa: T201 (it prints)
 """``python -m tests.expansion``: expand logs of generated updates on a real server; exit code 1 if anything differs."""
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ _FIELDS: Final = {
     _XID: ((0, 8),),
     **dict.fromkeys(_ROWS, ((0, 6),)),
 }
-_BETWEEN: Final = frozenset((_FORMAT, _GTID, _PREVIOUS, _ROTATE, 3))
+_ANONYMOUS, _TAGGED, _STOP = 34, 42, 3
+_BETWEEN: Final = frozenset((_FORMAT, _GTID, _ANONYMOUS, _TAGGED, _PREVIOUS, _ROTATE, _STOP))
 
 
 class Frame(NamedTuple):
@@ -75,9 +76,10 @@ def frames(data: bytes) -> list[Frame]:
                 f"the GTID at {group} says {claimed} bytes, expected {place - group}"
             )
             claimed = None
-        if kind == _GTID:
+        if kind in (_GTID, _ANONYMOUS):
             group = place
-            claimed, behind = _packed(event, 19 + 49)
+            original = event[19 + 48] & 0x80  # a second time follows: the commit on another server
+            claimed, behind = _packed(event, 19 + (56 if original else 49))
             masked = masked[: 19 + 17] + masked[19 + 25 : 19 + 42] + masked[behind:]
         found.append(Frame(kind, place, bytes(masked)))
         place += length

@@ -21,13 +21,13 @@ from conformance.reference.binlog.rows import STMT_END, LazyRows, RowsBody, spli
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import Unsupported
 from conformance.reference.event_types import EventType
-from conformance.reference.replay.full_rows import FullRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.header import Header
+    from conformance.reference.replay.full_rows import FullRows
 
 ROW_EVENT_MAX_SIZE: Final = 8192
 _BETWEEN_GROUPS: Final = frozenset(

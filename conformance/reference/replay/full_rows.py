@@ -81,7 +81,7 @@ class FullRows:
         for index, value in zip(included(event.after_columns or 0, count), row.after, strict=True):
             if isinstance(value, PartialJson):
                 try:
-                    stored = before[index] if index in before else self._earlier(table, before, index)
+                    stored: Any = before[index] if index in before else self._earlier(table, before, index)
                     value = apply_field(stored, value.diffs, _DIALECT)
                 except CodecError as error:
                     raise error.at(table.column_names[index]) from None
