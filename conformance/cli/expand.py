@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="IN")
 @click.option("-o", "--output", "target", required=True, metavar="OUT", help="The file to write.")
 @click.option("--earlier", "earlier", multiple=True, metavar="LOG",
-              help="A log from before IN, for the documents of MINIMAL images; may be repeated, oldest first.")  # fmt: skip
+              help="A log from before IN, for documents of MINIMAL images; may be repeated, oldest first.")  # fmt: skip
 @click.option("--row-event-max-size", "max_size", type=click.IntRange(min=256), metavar="BYTES", default=8192,
               show_default=True, help="Where to split row events; the server's binlog_row_event_max_size.")  # fmt: skip
 @MAX_UNCOMPRESSED
