@@ -102,8 +102,8 @@ def _block(
         problems.append(f"mysqlbinlog: {complaint or _other(mine, theirs)}")
     if peer:
         here, there = lines_of(expanded), lines_of(full.log)
-        read = sum(line.startswith("[") for line in there)
-        counts["row events that the peer reads"] += read
+        read = sum(line.startswith("{") for line in there)
+        counts["row changes that the peer reads"] += read
         counts["row events that the peer refuses"] += len(there) - read
         if here != there:
             problems.append(f"{PEER}: {_other(here, there)}")

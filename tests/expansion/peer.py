@@ -15,7 +15,7 @@ PEER = "python-mysql-replication"
 
 
 def lines_of(log: Path) -> list[str]:
-    """A line for each row event of a log; the library comes from the cache of subjects."""
+    """A line for each row change of a log; the library comes from the cache of subjects."""
     from conformance.subjects.builtin.install import installed
 
     there = installed(PEER)
@@ -37,10 +37,10 @@ def main(adapters: str, log: str) -> None:
     with Path(log).open("rb") as file:
         for event in events_of(file, [WriteRowsEvent, UpdateRowsEvent, DeleteRowsEvent]):
             try:
-                found = json.dumps(changes_of(event), sort_keys=True)
+                found = [json.dumps(change, sort_keys=True) for change in changes_of(event)]
             except Exception as error:  # noqa: BLE001 - whatever the library raises is its answer
-                found = f"{type(error).__name__}: {error}"
-            print(found)  # noqa: T201 - a program of its own
+                found = [f"{type(error).__name__}: {error}"]
+            print(*found, sep="\n")  # noqa: T201 - a program of its own
 
 
 if __name__ == "__main__":
