@@ -1,0 +1,153 @@
+# ruff: noqa: T201 (it prints)
+"""Every statement of ``binlog-lab check`` held against other programs: ``python -m tests.checks.decoders.forecast.confirm LOG…``.
+
+The facts about a log are counted again from the text of mysqlbinlog. What is said of a tool is confirmed by the tool
+itself: it reads the log. Tools that read files only, and that are installed, are asked.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conformance.cases.decoder_case import DecoderCase
+from conformance.harness.decoders import OpenedSubject
+from conformance.judge.decoding.exact_json import parse
+from conformance.subjects.builtin import installed
+from conformance.subjects.builtin.catalogue import catalogue
+from tests.checks.decoders.forecast.mysqlbinlog_survey import printed
+from tests.live import lab
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.harness.decoders import Judged
+
+
+def facts(program: Sequence[str], path: Path, found: dict[str, Any]) -> tuple[int, list[str]]:
+    """How many facts mysqlbinlog confirms, and those that it does not."""
+    said = printed(program, path)
+    file = found["files"][0]
+    pairs: list[tuple[str, Any, Any]] = [
+        ("version", file["version"], said.version),
+        ("checksums", file["checksums"], said.checksums),
+        ("open", file["is_open"], said.is_open),
+        ("events", file["events"], len(said.positions)),
+        ("transactions", found["transactions"], len(said.lengths)),
+        ("tables", sorted(table["table"] for table in found["tables"]), sorted(said.row_events)),
+    ]
+    for table in found["tables"]:
+        name = table["table"]
+        pairs.append((f"{name}: row events", table["events"], said.row_events[name]))
+        pairs.append((f"{name}: JSON columns", table["json_columns"], said.json_columns.get(name)))
+        rows = {operation: count for (which, operation), count in said.rows.items() if which == name}
+        pairs.append((f"{name}: rows", table["rows"], rows))
+    lengths = dict(said.lengths)
+    for each in found["largest_transactions"]:
+        if each["gtid"]:
+            pairs.append((f"transaction {each['gtid']}", each["size"], lengths.get(each["gtid"])))
+    largest = sorted((size for _, size in said.lengths), reverse=True)[: len(found["largest_transactions"])]
+    pairs.append(("largest transactions", [each["size"] for each in found["largest_transactions"]], largest))
+    pairs += [(f"statement {each['position']}", each["text"] in said.text, True) for each in found["statements"]]
+    problems = [
+        f"{path.name}: {what}: check says {mine!r}, mysqlbinlog {theirs!r}"
+        for what, mine, theirs in pairs
+        if mine != theirs
+    ]
+    events = {each["feature"]: each["events"] for each in found["features"]}
+    features = set(events) | set(said.most)
+    problems += [
+        f"{path.name}: {name}: check says {events.get(name, 0)}, mysqlbinlog {said.least[name]} to {said.most[name]}"
+        for name in sorted(features)
+        if not said.least[name] <= events.get(name, 0) <= said.most[name]
+    ]
+    return len(pairs) + len(features), problems
+
+
+def tools(path: Path, found: dict[str, Any], names: Sequence[str], counts: Counter[str]) -> list[str]:
+    """Statements that a tool does not confirm when it reads the log."""
+    case = _case(path)
+    problems = []
+    for name in names:
+        said = [each for each in found["tools"] if each["tool"] == name]
+        with OpenedSubject(name) as subject:
+            judged = subject.judge(case)
+        outcomes = _outcomes(judged)
+        for each in said:
+            counts[each["outcome"]] += 1
+            if each["certain"] and each["outcome"] not in outcomes:
+                problems.append(f"{path.name}: {each['sentence']}: the tool itself {sorted(outcomes)}")
+        if not said:
+            counts["reads"] += 1
+            if outcomes != {"reads"}:
+                message = judged.judgement.message if judged.judgement else judged.reason
+                problems.append(f"{path.name}: nothing is said of {name}, which {sorted(outcomes)}: {message[:200]}")
+    return problems
+
+
+def _outcomes(judged: Judged) -> set[str]:
+    """What the tool did with the log, in the words of the forecast."""
+    answer, judgement = judged.answer, judged.judgement
+    found = set()
+    if answer.error or answer.failure or answer.marks:
+        found.add("refuses")
+    for difference in judgement.differences if judgement is not None else ():
+        missing = difference.kind.value.startswith("missing")
+        found.add("loses" if missing else "alters")
+    return found or {"reads"}
+
+
+def _case(path: Path) -> DecoderCase:
+    """The log as a Case: what it holds is what ``decode`` says, which other checks hold against servers."""
+    lines = [lab("decode", path, "--format", "jsonl", "--types", *words).out for words in ((), ("--resolve",))]
+    changes, resolved = ([parse(line) for line in text.splitlines()] for text in lines)
+    return DecoderCase(
+        id="check/log", title="", why="", requirements=("DEC1",), log=path.read_bytes(), expected=tuple(changes),
+        resolved=tuple(resolved), file_name=path.name,
+    )  # fmt: skip
+
+
+def checked(path: Path, top: int = 20) -> dict[str, Any]:
+    """What ``check`` says of a log."""
+    done = lab("check", path, "--format", "json", "--top", str(top))
+    assert done.code in (0, 1), done.text
+    found: dict[str, Any] = json.loads(done.out)
+    assert done.code == int(bool(found["tools"] or found["statements"] or found["incidents"]))
+    return found
+
+
+def readers() -> list[str]:
+    """The installed subjects that read files, but the kit's own."""
+    return [
+        name for name, entry in catalogue().items() if entry.reads == "file" and name != "reference" and installed(name)
+    ]
+
+
+def main() -> int:
+    """Check the logs that are named, or those of the tests, and print what is confirmed and what is not."""
+    from conformance.servers.auto import find_installation
+    from conformance.servers.specs import parse_spec
+
+    paths = [Path(word) for word in sys.argv[1:]] or sorted(Path("tests/data/binlogs").glob("*.binlog"))
+    program = find_installation(parse_spec("process")).program("mysqlbinlog")
+    names = readers()
+    problems: list[str] = []
+    counts: Counter[str] = Counter()
+    for path in paths:
+        found = checked(path)
+        confirmed, wrong = facts(program, path, found)
+        counts["facts that mysqlbinlog confirms"] += confirmed - len(wrong)
+        problems += wrong + tools(path, found, names, counts)
+        print(f"{path.name}: {confirmed} facts, {len(problems)} problems so far", file=sys.stderr)
+    print(f"{len(paths)} logs, tools: {', '.join(names)}")
+    for what, count in sorted(counts.items()):
+        print(f"{count:>8} {what}")
+    print(*problems, f"{len(problems)} not confirmed", sep="\n")
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
