@@ -10,6 +10,7 @@ from conformance.reference.binlog.gtid import GtidTagged
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import V1_TYPES, LazyRows, included
 from conformance.reference.event_types import EventType
+from conformance.reference.partial.diffs import split_diffs
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.columns import PartialJson
 
@@ -21,11 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """``title``: of the events that have it. ``avoid``: the setting of the writer, empty if there is none."""
+    """``title``: of the events that have it. ``avoid``: the setting of the writer, empty if there is none.
+
+    ``cases`` have this feature and no other. A tool that does not read ``controls``, which are alike without the
+    feature, fails for another reason: then its outcome is not measured.
+    """
 
     title: str
     avoid: str
     cases: tuple[str, ...]
+    controls: tuple[str, ...] = ("columns/int",)
 
 
 _PARTIAL_OFF: Final = "binlog_row_value_options='', or rewrite the log with binlog-lab expand"
@@ -33,40 +39,66 @@ FEATURES: Final = {
     "partial-diffs": Feature(
         "PARTIAL_UPDATE_ROWS events (39) with diffs of a document",
         _PARTIAL_OFF,
-        ("diffs/replace-scalar", "diffs/insert-member", "diffs/remove-member", "diffs/minimal-diff"),
+        ("diffs/replace-scalar", "diffs/insert-member", "diffs/remove-member"),
+    ),
+    "partial-several-diffs": Feature(
+        "PARTIAL_UPDATE_ROWS events (39) with several diffs of one document",
+        _PARTIAL_OFF,
+        ("diffs/three-in-one-column", "diffs/ten-in-one-column", "diffs/same-path-twice"),
     ),
     "partial-unchanged": Feature(
         "PARTIAL_UPDATE_ROWS events (39) with a document that did not change",
         f"{_PARTIAL_OFF}; or binlog_row_image=MINIMAL",
-        ("diffs/noblob-unchanged", "diffs/middle-unchanged", "diffs/empty-list"),
+        ("diffs/noblob-unchanged", "diffs/empty-list"),
     ),
     "partial-plain": Feature(
-        "PARTIAL_UPDATE_ROWS events (39) without diffs", _PARTIAL_OFF, ("updates/no-json-column",)
+        "PARTIAL_UPDATE_ROWS events (39) without diffs", _PARTIAL_OFF, ("updates/no-json-column", "updates/key-change")
     ),
     "payload": Feature(
         "TRANSACTION_PAYLOAD events (40): compressed transactions",
         "binlog_transaction_compression=OFF, or rewrite the log with binlog-lab expand",
-        ("payload/insert", "payload/update", "payload/delete", "payload/no-json-inside"),
+        ("payload/insert", "payload/update", "payload/delete"),
     ),
     "tagged-gtid": Feature(
-        "GTID_TAGGED events (42)", "GTIDs without a tag", ("gtid/tagged", "gtid/tagged-automatic", "gtid/tagged-between")
+        "GTID_TAGGED events (42)",
+        "GTIDs without a tag",
+        ("gtid/tagged", "gtid/tagged-automatic", "gtid/tagged-between"),
+        ("gtid/normal",),
     ),
     "vector": Feature(
         "row events of tables with a VECTOR column and its dimension", "", ("columns/vector", "columns/vector-large")
     ),
+    "geometry": Feature("row events with a value of a GEOMETRY column", "", ("columns/point", "columns/geometry")),
     "partial-image": Feature(
         "row events with images that lack columns",
         "binlog_row_image=FULL",
         ("images/minimal-update", "images/minimal-delete", "images/noblob-update"),
+        ("images/8-columns",),
     ),
     "no-names": Feature(
-        "row events of tables without column names in the log", "binlog_row_metadata=FULL", ("updates/metadata-minimal",)
+        "row events of tables without column names in the log",
+        "binlog_row_metadata=FULL",
+        ("versions/base-minimal", "columns/enum-minimal", "charsets/latin1-minimal"),
     ),
-    "xa": Feature("XA_PREPARE events (38)", "transactions without XA", ("xa/committed", "xa/one-phase")),
+    "partial-image-unnamed": Feature(
+        "row events with images that lack columns, without column names in the log",
+        "binlog_row_metadata=FULL, or binlog_row_image=FULL",
+        ("images/65-columns-minimal-unnamed",),
+        ("images/65-columns-minimal",),
+    ),
+    "xa": Feature(
+        "XA_PREPARE events (38)",
+        "transactions without XA",
+        ("xa/committed", "xa/one-phase"),
+        ("files/statements-between", "images/8-columns"),
+    ),
     "rows-v1": Feature(
-        "row events of version 1 (23 to 25)", "log_bin_use_v1_row_events=OFF", ("versions/5.7.44-rows-v1-bare",)
+        "row events of version 1 (23 to 25)",
+        "log_bin_use_v1_row_events=OFF",
+        ("versions/5.7.44-rows-v1-bare",),
+        ("versions/5.7.44-rows-v2-bare",),
     ),
-}  # fmt: skip
+}
 
 
 def features_of(event: Event) -> Iterator[str]:
@@ -93,25 +125,42 @@ def _of_rows(body: LazyRows) -> Iterator[str]:
         yield from _of_partial(body)
     if any(info.type.type == types.VECTOR and info.dimension is not None for info in table.described):
         yield "vector"
-    if all(info.name is None for info in table.described):
-        yield "no-names"
+    if any(column.type == types.GEOMETRY for column in table.columns) and _has_geometry(body):
+        yield "geometry"
     count = len(table.columns)
     bitmaps = (bitmap for bitmap in (body.before_columns, body.after_columns) if bitmap is not None)
-    if any(len(included(bitmap, count)) < count for bitmap in bitmaps):
-        yield "partial-image"
+    lacking = any(len(included(bitmap, count)) < count for bitmap in bitmaps)
+    unnamed = all(info.name is None for info in table.described)
+    if unnamed:
+        yield "no-names"
+    if lacking:
+        yield "partial-image-unnamed" if unnamed else "partial-image"
+
+
+def _has_geometry(body: LazyRows) -> bool:
+    """Whether a row has a value that is not NULL in a GEOMETRY column."""
+    table = body.map()
+    count = len(table.columns)
+    for row in body.rows():
+        for image, bitmap in ((row.before, body.before_columns), (row.after, body.after_columns)):
+            columns = included(bitmap or 0, count)
+            for index, value in zip(columns, image or (), strict=False):
+                if value is not None and table.columns[index].type == types.GEOMETRY:
+                    return True
+    return False
 
 
 def _of_partial(body: LazyRows) -> Iterator[str]:
     """Which kinds of partial values the rows have."""
-    changed = unchanged = False
+    most, unchanged = 0, False
     for row in body.rows():
         for value in row.after or ():
             if isinstance(value, PartialJson):
-                changed = changed or bool(value.diffs)
+                most = max(most, len(split_diffs(value.diffs)))
                 unchanged = unchanged or not value.diffs
-    if changed:
-        yield "partial-diffs"
+    if most:
+        yield "partial-several-diffs" if most > 1 else "partial-diffs"
     if unchanged:
         yield "partial-unchanged"
-    if not changed and not unchanged:
+    if not most and not unchanged:
         yield "partial-plain"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from conformance.checks.decoders.forecast.features import FEATURES
-from conformance.checks.decoders.forecast.outcomes import ALTERS, LOSES, READS, REFUSES, UNKNOWN
+from conformance.checks.decoders.forecast.outcomes import ALTERS, LOSES, READS, REFUSES
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from conformance.checks.decoders.forecast.outcomes import Outcome, Tool
 
 _SHOWN: Final = 160  # characters of what the judge said
-_WORST: Final = (LOSES, ALTERS, REFUSES, UNKNOWN)
+_WORST: Final = (LOSES, ALTERS, REFUSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,6 @@ class Statement:
         """The statement in words."""
         about = FEATURES[self.feature]
         who = f"{self.tool} {self.version}"
-        if self.outcome == UNKNOWN:
-            return f"{who}: not measured on {about.title}; {self.events} here"
         verb = (
             self.outcome
             if self.is_certain

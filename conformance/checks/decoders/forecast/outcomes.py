@@ -1,7 +1,7 @@
-"""What each built-in subject makes of each feature, measured: ``python -m conformance.checks.decoders.forecast.outcomes``.
+"""What each built-in subject makes of each feature, measured.
 
-The command lets every installed subject read the Cases of each feature, and writes ``outcomes.json`` with what the judge
-says of its answers. Subjects that are named on the command line replace their own part only.
+``python -m conformance.checks.decoders.forecast.outcomes`` lets every installed subject read the Cases of each feature,
+and writes ``outcomes.json`` with what the judge says of its answers. Subjects that are named replace their own part.
 """
 
 from __future__ import annotations
@@ -85,16 +85,21 @@ def measure(name: str) -> dict[str, Any]:
     with OpenedSubject(name) as subject:
         for feature, about in FEATURES.items():
             cases: dict[str, list[str]] = {}
-            message = ""
+            failing = [number for number in about.controls if _word(subject.judge(by_id[number])) != READS]
+            message = f"{failing[0]}, which lacks the feature, is not read either" if failing else ""
             for number in about.cases:
                 judged = subject.judge(by_id[number])
-                word = _OF_VERDICT.get(judged.verdict, UNKNOWN)
+                word = UNKNOWN if failing else _word(judged)
                 cases.setdefault(word, []).append(number)
                 if word != READS and not message:
                     message = f"{number}: {_said(judged)}"
             outcomes[feature] = {"cases": cases, **({"message": message} if message else {})}
         version = subject.hello.version
     return {"version": version, "outcomes": outcomes}
+
+
+def _word(judged: Judged) -> str:
+    return _OF_VERDICT.get(judged.verdict, UNKNOWN)
 
 
 def _said(judged: Judged) -> str:

@@ -1,5 +1,5 @@
 # ruff: noqa: T201 (it prints)
-"""Every statement of ``binlog-lab check`` held against other programs: ``python -m tests.checks.decoders.forecast.confirm LOG…``.
+"""Every statement of ``binlog-lab check`` held against other programs, for the logs of the tests or those named.
 
 The facts about a log are counted again from the text of mysqlbinlog. What is said of a tool is confirmed by the tool
 itself: it reads the log. Tools that read files only, and that are installed, are asked.
@@ -18,6 +18,7 @@ from conformance.harness.decoders import OpenedSubject
 from conformance.judge.decoding.exact_json import parse
 from conformance.subjects.builtin import installed
 from conformance.subjects.builtin.catalogue import catalogue
+from conformance.verdict import Verdict
 from tests.checks.decoders.forecast.mysqlbinlog_survey import printed
 from tests.live import lab
 
@@ -46,9 +47,11 @@ def facts(program: Sequence[str], path: Path, found: dict[str, Any]) -> tuple[in
         rows = {operation: count for (which, operation), count in said.rows.items() if which == name}
         pairs.append((f"{name}: rows", table["rows"], rows))
     lengths = dict(said.lengths)
-    for each in found["largest_transactions"]:
-        if each["gtid"]:
-            pairs.append((f"transaction {each['gtid']}", each["size"], lengths.get(each["gtid"])))
+    pairs += [
+        (f"transaction {each['gtid']}", each["size"], lengths.get(each["gtid"]))
+        for each in found["largest_transactions"]
+        if each["gtid"]
+    ]
     largest = sorted((size for _, size in said.lengths), reverse=True)[: len(found["largest_transactions"])]
     pairs.append(("largest transactions", [each["size"] for each in found["largest_transactions"]], largest))
     pairs += [(f"statement {each['position']}", each["text"] in said.text, True) for each in found["statements"]]
@@ -58,7 +61,10 @@ def facts(program: Sequence[str], path: Path, found: dict[str, Any]) -> tuple[in
         if mine != theirs
     ]
     events = {each["feature"]: each["events"] for each in found["features"]}
-    features = set(events) | set(said.most)
+    # mysqlbinlog does not print rows with geometry values, and what it cannot print it cannot confirm.
+    unprinted = "Don't know how to handle column type" in said.text
+    of_rows = {"geometry", "partial-image", "partial-image-unnamed"}
+    features = (set(events) | set(said.most)) - (of_rows if unprinted else {"geometry"})
     problems += [
         f"{path.name}: {name}: check says {events.get(name, 0)}, mysqlbinlog {said.least[name]} to {said.most[name]}"
         for name in sorted(features)
@@ -81,16 +87,19 @@ def tools(path: Path, found: dict[str, Any], names: Sequence[str], counts: Count
             if each["certain"] and each["outcome"] not in outcomes:
                 problems.append(f"{path.name}: {each['sentence']}: the tool itself {sorted(outcomes)}")
         if not said:
-            counts["reads"] += 1
-            if outcomes != {"reads"}:
-                message = judged.judgement.message if judged.judgement else judged.reason
-                problems.append(f"{path.name}: nothing is said of {name}, which {sorted(outcomes)}: {message[:200]}")
+            counts[
+                "nothing is said, and the tool reads all"
+                if outcomes == {"reads"}
+                else "nothing is said, and the tool fails"
+            ] += 1
     return problems
 
 
 def _outcomes(judged: Judged) -> set[str]:
     """What the tool did with the log, in the words of the forecast."""
     answer, judgement = judged.answer, judged.judgement
+    if judged.verdict is Verdict.PASS:
+        return {"reads"}
     found = set()
     if answer.error or answer.failure or answer.marks:
         found.add("refuses")

@@ -107,7 +107,7 @@ def _statement(found: Printed, events: list[tuple[_Map, bool]], rows: list[list[
     for table, _ in events:
         found.row_events[table.name] += 1
         found.json_columns[table.name] = sum(column.startswith("JSON") or " JSON" in column for column in table.columns)
-        if not any("`" in column for column in table.columns):
+        if not _named(table):
             _both(found, "no-names")
         if any(re.search(r"\bVECTOR\([1-9]", column) for column in table.columns):
             _both(found, "vector")
@@ -118,16 +118,30 @@ def _statement(found: Printed, events: list[tuple[_Map, bool]], rows: list[list[
     for name in {table.name for table, _ in events}:
         count = sum(table.name == name for table, _ in events)
         partial = sum(table.name == name and is_partial for table, is_partial in events)
-        width = len(next(table.columns for table, _ in events if table.name == name))
+        own_table = next(table for table, _ in events if table.name == name)
+        width = len(own_table.columns)
         own = [row for row in rows if row[0].endswith(f" {_quoted(name)}")]
         kinds = [_kinds(row, width, is_partial=bool(partial)) for row in own]
-        for feature in ("partial-diffs", "partial-unchanged", "partial-plain", "partial-image"):
+        for feature in (
+            "partial-diffs",
+            "partial-several-diffs",
+            "partial-unchanged",
+            "partial-plain",
+            "partial-image",
+        ):
             having = sum(feature in kind for kind in kinds)
             events_of = count if feature == "partial-image" else partial
+            if having and feature == "partial-image" and not _named(own_table):
+                feature = "partial-image-unnamed"
             if having:
                 found.least[feature] += events_of if having == len(kinds) else 1
                 found.most[feature] += min(events_of, having) if feature != "partial-plain" else events_of
                 found.most[feature] = max(found.most[feature], found.least[feature])
+
+
+def _named(table: _Map) -> bool:
+    """Whether the log has column names; mysqlbinlog knows that of a generated primary key itself."""
+    return any("`" in column and "`my_row_id`" not in column for column in table.columns)
 
 
 def _quoted(name: str) -> str:
@@ -145,9 +159,10 @@ def _kinds(row: list[str], width: int, *, is_partial: bool) -> set[str]:
         after = dict(_VALUE.findall(images[-1]))
         values = [(number, value.partition(" /*")[0]) for number, value in after.items()]
         if any(re.match(r"JSON_(REPLACE|INSERT|REMOVE|ARRAY_INSERT|SET)\(", value) for _, value in values):
-            found.add("partial-diffs")
+            # Each further diff stands on a line of its own.
+            found.add("partial-several-diffs" if "\n###      " in images[-1] else "partial-diffs")
         if any(value == f"@{number}" for number, value in values):
             found.add("partial-unchanged")
-        if not found & {"partial-diffs", "partial-unchanged"}:
+        if not found & {"partial-diffs", "partial-several-diffs", "partial-unchanged"}:
             found.add("partial-plain")
     return found
