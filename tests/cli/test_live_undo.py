@@ -10,7 +10,7 @@ import pytest
 
 from conformance.cases.row_images import RowImage
 from tests.expansion.workload import run_twice
-from tests.live import lab
+from tests.in_process import lab_here as lab
 
 if TYPE_CHECKING:
     from conformance.servers.run.process import ProcessServer
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 
-TABLES = """
+TABLES = """\
 CREATE TABLE keyed (id INT PRIMARY KEY, j JSON, k JSON, n DECIMAL(12,3), d DATETIME(3), t TIME(2), y YEAR,
   e ENUM('a','b'), s SET('x','y','z'), b BIT(9), f FLOAT, g DOUBLE, c CHAR(9) CHARACTER SET latin1,
   x VARBINARY(20), p POINT, w INT AS (id * 2), v INT AS (id * 3) STORED);
@@ -33,7 +33,7 @@ INSERT INTO bare VALUES (1, '{"a": 1}', 'line
 feed'), (1, '{"a": 1}', 'line
 feed'), (NULL, NULL, NULL);
 INSERT INTO parted VALUES (1, '[1]'), (2, '[2]'), (3, '[3]')
-""".split(";")
+"""
 WORKLOAD = (
     "UPDATE keyed SET j = JSON_SET(j, '$.a', 100), k = JSON_REMOVE(k, '$[1]') WHERE id < 4",
     "BEGIN",
@@ -55,7 +55,7 @@ class Node:
 
     def __init__(self, server: ProcessServer, connection: Connection, schema: str) -> None:
         self.server, self.connection, self.schema = server, connection, schema
-        self.run("SET NAMES utf8mb4", "SET SESSION binlog_row_value_options = 'PARTIAL_JSON'", *TABLES)
+        self.run("SET NAMES utf8mb4", "SET SESSION binlog_row_value_options = 'PARTIAL_JSON'", *TABLES.split(";"))
 
     def run(self, *statements: str) -> None:
         self.connection.execute_many(statements).check()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tests.expansion.naive_events import compare
 from tests.expansion.peer import PEER, lines_of
 from tests.expansion.workload import printed_rows, replayed_rows, run_twice
-from tests.live import lab
+from tests.in_process import lab_here as lab
 
 if TYPE_CHECKING:
     from collections.abc import Callable

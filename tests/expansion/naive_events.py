@@ -69,6 +69,7 @@ def frames(data: bytes) -> list[Frame]:
     found = []
     place, group, claimed = 4, 4, None
     while place < len(data):
+        assert len(data) - place >= _HEADER.size, f"the event at {place} is cut off"
         _, kind, _, length, end, _ = _HEADER.unpack_from(data, place)
         event = data[place : place + length]
         assert len(event) == length, f"the event at {place} is cut off"

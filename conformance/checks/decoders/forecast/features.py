@@ -68,6 +68,7 @@ FEATURES: Final = {
     "vector": Feature(
         "row events of tables with a VECTOR column and its dimension", "", ("columns/vector", "columns/vector-large")
     ),
+    "json": Feature("row events with a whole document of a JSON column", "", ("jsonb/int16", "checksums/crc32")),
     "geometry": Feature("row events with a value of a GEOMETRY column", "", ("columns/point", "columns/geometry")),
     "partial-image": Feature(
         "row events with images that lack columns",
@@ -90,7 +91,7 @@ FEATURES: Final = {
         "XA_PREPARE events (38)",
         "transactions without XA",
         ("xa/committed", "xa/one-phase"),
-        ("files/statements-between", "images/8-columns"),
+        ("checksums/crc32",),
     ),
     "rows-v1": Feature(
         "row events of version 1 (23 to 25)",
@@ -123,9 +124,11 @@ def _of_rows(body: LazyRows) -> Iterator[str]:
         return
     if body.type == EventType.PARTIAL_UPDATE_ROWS:
         yield from _of_partial(body)
+    elif _has_value(body, types.JSON):
+        yield "json"
     if any(info.type.type == types.VECTOR and info.dimension is not None for info in table.described):
         yield "vector"
-    if any(column.type == types.GEOMETRY for column in table.columns) and _has_geometry(body):
+    if _has_value(body, types.GEOMETRY):
         yield "geometry"
     count = len(table.columns)
     bitmaps = (bitmap for bitmap in (body.before_columns, body.after_columns) if bitmap is not None)
@@ -137,15 +140,17 @@ def _of_rows(body: LazyRows) -> Iterator[str]:
         yield "partial-image-unnamed" if unnamed else "partial-image"
 
 
-def _has_geometry(body: LazyRows) -> bool:
-    """Whether a row has a value that is not NULL in a GEOMETRY column."""
+def _has_value(body: LazyRows, kind: int) -> bool:
+    """Whether a row has a value that is not NULL in a column of this type."""
     table = body.map()
+    if all(column.type != kind for column in table.columns):
+        return False
     count = len(table.columns)
     for row in body.rows():
         for image, bitmap in ((row.before, body.before_columns), (row.after, body.after_columns)):
             columns = included(bitmap or 0, count)
             for index, value in zip(columns, image or (), strict=False):
-                if value is not None and table.columns[index].type == types.GEOMETRY:
+                if value is not None and table.columns[index].type == kind:
                     return True
     return False
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.decoders.forecast.features import FEATURES
 from conformance.checks.decoders.suite import load_suite
+from conformance.judge.decoding.difference import MISSING
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -99,7 +100,11 @@ def measure(name: str) -> dict[str, Any]:
 
 
 def _word(judged: Judged) -> str:
-    return _OF_VERDICT.get(judged.verdict, UNKNOWN)
+    word = _OF_VERDICT.get(judged.verdict, UNKNOWN)
+    differences = judged.judgement.differences if judged.judgement is not None else ()
+    if word == LOSES and not any(difference.kind in MISSING for difference in differences):
+        return ALTERS  # all arrives, and some of it is nothing where the log has something else
+    return word
 
 
 def _said(judged: Judged) -> str:

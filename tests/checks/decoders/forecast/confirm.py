@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.cases.decoder_case import DecoderCase
 from conformance.harness.decoders import OpenedSubject
+from conformance.judge.decoding.difference import MISSING
 from conformance.judge.decoding.exact_json import parse
 from conformance.subjects.builtin import installed
 from conformance.subjects.builtin.catalogue import catalogue
 from conformance.verdict import Verdict
 from tests.checks.decoders.forecast.mysqlbinlog_survey import printed
-from tests.live import lab
+from tests.in_process import lab_here as lab
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,7 @@ def facts(program: Sequence[str], path: Path, found: dict[str, Any]) -> tuple[in
     events = {each["feature"]: each["events"] for each in found["features"]}
     # mysqlbinlog does not print rows with geometry values, and what it cannot print it cannot confirm.
     unprinted = "Don't know how to handle column type" in said.text
-    of_rows = {"geometry", "partial-image", "partial-image-unnamed"}
+    of_rows = {"geometry", "json", "partial-image", "partial-image-unnamed"}
     features = (set(events) | set(said.most)) - (of_rows if unprinted else {"geometry"})
     problems += [
         f"{path.name}: {name}: check says {events.get(name, 0)}, mysqlbinlog {said.least[name]} to {said.most[name]}"
@@ -104,8 +105,7 @@ def _outcomes(judged: Judged) -> set[str]:
     if answer.error or answer.failure or answer.marks:
         found.add("refuses")
     for difference in judgement.differences if judgement is not None else ():
-        missing = difference.kind.value.startswith("missing")
-        found.add("loses" if missing else "alters")
+        found.add("loses" if difference.kind in MISSING else "alters")
     return found or {"reads"}
 
 

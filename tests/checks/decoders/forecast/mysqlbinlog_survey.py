@@ -23,6 +23,7 @@ _MAP: Final = re.compile(r"Table_map: (`.*`) mapped to number (\d+)")
 _GTID: Final = re.compile(r"SET @@SESSION.GTID_NEXT= '([^']*)'")
 _ROW: Final = re.compile(r"### (INSERT INTO|UPDATE|DELETE FROM) (`.*`)")
 _VALUE: Final = re.compile(r"###   @(\d+)=(.*)")
+_DOCUMENT: Final = re.compile(r"###   @\d+=(?!NULL ).* /\* JSON meta=")
 _OPERATION: Final = {"INSERT INTO": "insert", "UPDATE": "update", "DELETE FROM": "delete"}
 
 
@@ -59,7 +60,9 @@ def printed(program: Sequence[str], path: Path) -> Printed:
     rows: list[list[str]] = []
     for line in found.text.split("\n"):
         if line.startswith("# at "):
-            found.positions.add(int(line.split()[2]))
+            # Events of a payload are printed at its place, or, in a relay log, at one before it.
+            if (place := int(line.split()[2])) > max(found.positions, default=0):
+                found.positions.add(place)
         elif line.startswith("### "):
             if _ROW.match(line):
                 rows.append([])
@@ -115,6 +118,12 @@ def _statement(found: Printed, events: list[tuple[_Map, bool]], rows: list[list[
         head = _ROW.match(row[0])
         assert head is not None
         found.rows[head[2].replace("`", ""), _OPERATION[head[1]]] += 1
+    if len(events) == 1 or not any(is_partial for _, is_partial in events):
+        documents = [any(_DOCUMENT.match(line) for line in row) and not events[0][1] for row in rows]
+        having = sum(documents)
+        if having:
+            found.least["json"] += len(events) if having == len(rows) else 1
+            found.most["json"] += min(len(events), having)
     for name in {table.name for table, _ in events}:
         count = sum(table.name == name for table, _ in events)
         partial = sum(table.name == name and is_partial for table, is_partial in events)
