@@ -18,5 +18,5 @@ def lab_here(*words: str | Path) -> Ended:
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True) for _ in range(2))
     with redirect_stdout(out), redirect_stderr(err):
         code = run([str(word) for word in words])
-    texts = (stream.buffer.getvalue().decode("utf-8") for stream in (out, err))  # type: ignore[attr-defined]
+    texts = (stream.buffer.getvalue().decode("utf-8") for stream in (out, err))
     return Ended(code, *texts)

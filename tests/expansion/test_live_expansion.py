@@ -36,7 +36,6 @@ def test_four_logs_are_what_the_server_writes_itself(server: ProcessServer, tmp_
     assert result.counts["events with other layout"] < 5
 
 
-@pytest.mark.planted("FR2")
 @pytest.mark.parametrize(
     ("alter", "seen"), [(another_value, "mysqlbinlog"), (lambda data: data[:-40], "the file")], ids=["value", "cut"]
 )

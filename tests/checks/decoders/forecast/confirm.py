@@ -2,30 +2,32 @@
 """Every statement of ``binlog-lab check`` held against other programs, for the logs of the tests or those named.
 
 The facts about a log are counted again from the text of mysqlbinlog. What is said of a tool is confirmed by the tool
-itself: it reads the log. Tools that read files only, and that are installed, are asked.
+itself: it reads the log. All installed subjects are asked; those that connect to a server get the workload only.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conformance.cases.decoder_case import DecoderCase
+from conformance.checks.decoders.forecast.outcomes import OWN
 from conformance.harness.decoders import OpenedSubject
 from conformance.judge.decoding.difference import MISSING
-from conformance.judge.decoding.exact_json import parse
 from conformance.subjects.builtin import installed
 from conformance.subjects.builtin.catalogue import catalogue
 from conformance.verdict import Verdict
 from tests.checks.decoders.forecast.mysqlbinlog_survey import printed
+from tests.checks.decoders.forecast.workload import case_of, parts
 from tests.in_process import lab_here as lab
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from conformance.cases.decoder_case import DecoderCase
     from conformance.harness.decoders import Judged
 
 
@@ -74,14 +76,17 @@ def facts(program: Sequence[str], path: Path, found: dict[str, Any]) -> tuple[in
     return len(pairs) + len(features), problems
 
 
-def tools(path: Path, found: dict[str, Any], names: Sequence[str], counts: Counter[str]) -> list[str]:
-    """Statements that a tool does not confirm when it reads the log."""
-    case = _case(path)
+def tools(case: DecoderCase, found: dict[str, Any], names: Sequence[str], counts: Counter[str]) -> list[str]:
+    """Statements that a tool does not confirm when it reads the log of a Case."""
+    path = Path(case.file_name)
     problems = []
     for name in names:
         said = [each for each in found["tools"] if each["tool"] == name]
         with OpenedSubject(name) as subject:
             judged = subject.judge(case)
+        if judged.verdict in (Verdict.NOT_APPLICABLE, Verdict.NOT_RUN):
+            counts["not given to the tool"] += len(said)
+            continue
         outcomes = _outcomes(judged)
         for each in said:
             counts[each["outcome"]] += 1
@@ -109,16 +114,6 @@ def _outcomes(judged: Judged) -> set[str]:
     return found or {"reads"}
 
 
-def _case(path: Path) -> DecoderCase:
-    """The log as a Case: what it holds is what ``decode`` says, which other checks hold against servers."""
-    lines = [lab("decode", path, "--format", "jsonl", "--types", *words).out for words in ((), ("--resolve",))]
-    changes, resolved = ([parse(line) for line in text.splitlines()] for text in lines)
-    return DecoderCase(
-        id="check/log", title="", why="", requirements=("DEC1",), log=path.read_bytes(), expected=tuple(changes),
-        resolved=tuple(resolved), file_name=path.name,
-    )  # fmt: skip
-
-
 def checked(path: Path, top: int = 20) -> dict[str, Any]:
     """What ``check`` says of a log."""
     done = lab("check", path, "--format", "json", "--top", str(top))
@@ -128,34 +123,43 @@ def checked(path: Path, top: int = 20) -> dict[str, Any]:
     return found
 
 
-def readers() -> list[str]:
-    """The installed subjects that read files, but the kit's own."""
+def asked(*, files_only: bool) -> list[str]:
+    """The installed subjects, but the kit's own; those that connect to a server need the SQL of the log."""
     return [
-        name for name, entry in catalogue().items() if entry.reads == "file" and name != "reference" and installed(name)
+        name
+        for name, entry in catalogue().items()
+        if name != OWN and installed(name) and (entry.reads == "file" or not files_only)
     ]
 
 
 def main() -> int:
-    """Check the logs that are named, or those of the tests, and print what is confirmed and what is not."""
+    """Check the logs that are named, or those of the tests and the workload, and print what is confirmed."""
     from conformance.servers.auto import find_installation
     from conformance.servers.specs import parse_spec
 
-    paths = [Path(word) for word in sys.argv[1:]] or sorted(Path("tests/data/binlogs").glob("*.binlog"))
     program = find_installation(parse_spec("process")).program("mysqlbinlog")
-    names = readers()
     problems: list[str] = []
     counts: Counter[str] = Counter()
-    for path in paths:
-        found = checked(path)
-        confirmed, wrong = facts(program, path, found)
-        counts["facts that mysqlbinlog confirms"] += confirmed - len(wrong)
-        problems += wrong + tools(path, found, names, counts)
-        print(f"{path.name}: {confirmed} facts, {len(problems)} problems so far", file=sys.stderr)
-    print(f"{len(paths)} logs, tools: {', '.join(names)}")
+    with tempfile.TemporaryDirectory(prefix="binlog-lab-") as directory:
+        for path, case in _logs([Path(word) for word in sys.argv[1:]], Path(directory)):
+            found = checked(path)
+            confirmed, wrong = facts(program, path, found)
+            counts["logs"] += 1
+            counts["facts that mysqlbinlog confirms"] += confirmed - len(wrong)
+            problems += wrong + tools(case, found, asked(files_only=not case.statements), counts)
+            print(f"{path.name}: {confirmed} facts, {len(problems)} problems so far", file=sys.stderr, flush=True)
+    print(f"tools: {', '.join(asked(files_only=False))}")
     for what, count in sorted(counts.items()):
         print(f"{count:>8} {what}")
     print(*problems, f"{len(problems)} not confirmed", sep="\n")
     return int(bool(problems))
+
+
+def _logs(named: Sequence[Path], directory: Path) -> Iterator[tuple[Path, DecoderCase]]:
+    for path in named or sorted(Path("tests/data/binlogs").glob("*.binlog")):
+        yield path, case_of(path)
+    if not named:
+        yield from parts(directory)
 
 
 if __name__ == "__main__":
