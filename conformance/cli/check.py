@@ -31,10 +31,10 @@ def command(files: tuple[str, ...], form: str, tools: tuple[str, ...], top: int,
 
     The command reads the logs themselves, because each session chooses partial JSON, images and compression. What a
     tool does was measured on logs with the same feature, with the version that is named; the settings that avoid it
-    are named too. A tool that is not named reads all features that were found.
+    are named too. Nothing is said of features that a tool reads, and of those that were not measured.
 
-    Exit code 0: the named tools read all features. Exit code 1: a tool loses, alters or refuses events, rows are in
-    statements only, or a log is damaged, cut off or encrypted. Exit code 2: a file is missing, or is no binary log.
+    Exit code 0: nothing of this was found. Exit code 1: a tool loses, alters or refuses events, rows are in statements
+    only, or a log is damaged, cut off or encrypted. Exit code 2: a file is missing, or is no binary log.
     """
     from conformance.checks.decoders.forecast.forecast import forecast
     from conformance.checks.decoders.forecast.outcomes import load_outcomes
