@@ -1,4 +1,4 @@
-"""``binlog-lab apply``: replay row events and DDL from an empty state, and print the final tables."""
+"""``binlog-lab apply``: replay row events and DDL from an empty state, and print the final tables or SQL to undo."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from conformance.cli.console import InputCorrupt, Output, narrate, warn
+from conformance.cli.console import InputCorrupt, Output, Usage, narrate, warn
 from conformance.cli.encryption import keyring_option, read_keyring
-from conformance.cli.filters import SelectedLogs, filter_options
+from conformance.cli.filters import NOTHING_LEFT_OUT, SelectedLogs, filter_options
 from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files
 from conformance.cli.spools import SortedSpool
 from conformance.reference.text.event_filter import Choice
@@ -49,6 +49,9 @@ class _DataFilesBehind(click.Command):
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option(_VERIFY, "data_files", multiple=True, metavar="FILE.ibd…",
               help="Compare the final tables with these InnoDB data files, instead of printing them.")  # fmt: skip
+@click.option("--undo", is_flag=True, help="Print SQL that takes the transactions back, newest first.")
+@click.option("--transaction", "wanted", multiple=True, metavar="GTID|POSITION",
+              help="With --undo: take only this transaction back; may be repeated.")  # fmt: skip
 @keyring_option
 @filter_options
 @MAX_UNCOMPRESSED
@@ -56,6 +59,8 @@ def command(
     files: tuple[str, ...],
     form: str,
     data_files: tuple[str, ...],
+    undo: bool,
+    wanted: tuple[str, ...],
     keyring: Path | None,
     selection: Selection,
     limit: int | None,
@@ -71,10 +76,26 @@ def command(
     row is compared, value by value, except virtual columns, which no file has. Exit code 1 if a row is missing,
     differs, or is only in a file, if one side lacks a table, and if a file is damaged. The logs must begin with the
     empty server. Files of a running server lag behind: copy them after FLUSH TABLES … FOR EXPORT, or after a shutdown.
+
+    --undo prints BINLOG statements for the client mysql, each with its rows as comments. It needs FULL images, and
+    resolves diffs. Statements that change tables, XA transactions, and a row that a later transaction changed, which
+    stays, end it with exit code 1, before anything is printed.
     """
     from conformance.cli.apply_verify import Verification
 
+    if undo and (data_files or form != "text"):
+        raise Usage("--undo prints SQL: --verify and --format do not belong to it")
+    if undo and selection != NOTHING_LEFT_OUT:
+        raise Usage("--undo needs whole logs: no option that leaves events out belongs to it",
+                    hint="--transaction names what to take back")  # fmt: skip
+    if wanted and not undo:
+        raise Usage("--transaction belongs to --undo")
     check_files(files)
+    if undo:
+        from conformance.cli.apply_undo import print_undo
+
+        print_undo(files, wanted, limit, read_keyring(keyring))
+        return
     with ExitStack() as stack:
         verification = stack.enter_context(Verification(data_files, keyring)) if data_files else None
         logs = SelectedLogs(files, selection, limit=limit, keyring=read_keyring(keyring))

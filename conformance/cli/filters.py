@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from conformance.reference.encryption.keyring import Keyring
 
 _FIRST: Final = 4  # where the first event of a file is
+NOTHING_LEFT_OUT: Final = Selection(start_position=_FIRST)
 
 
 def _moment(_context: click.Context, option: click.Parameter, text: str | None) -> int | None:

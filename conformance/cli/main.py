@@ -37,6 +37,8 @@ COMMANDS: dict[str, str] = {
     "conformance": "Judge servers and decoders against the requirements, write a report.",
     "decode": "Print binary logs as mysqlbinlog does, or as JSON lines.",
     "apply": "Replay binary logs from an empty state, print the final tables.",
+    "check": "Say what binary logs will do to their readers, tool by tool.",
+    "expand": "Rewrite a binary log with plain row events that every tool reads.",
     "predict": "Predict the binary log of an update, byte for byte.",
     "explain": "Print the annotated hex of a binary log.",
     "sdi": "Print the dictionary information in InnoDB data files, as ibd2sdi does.",

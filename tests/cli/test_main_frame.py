@@ -66,8 +66,8 @@ def test_the_version_is_printed() -> None:
 
 def test_the_commands_are_those_of_the_contract() -> None:
     assert list(frame.COMMANDS) == [
-        "conformance", "decode", "apply", "predict", "explain", "sdi", "lob", "servers", "subjects", "smoke",
-        "replay", "cases", "fuzz", "matrix", "report", "diff", "doctor",
+        "conformance", "decode", "apply", "check", "expand", "predict", "explain", "sdi", "lob", "servers", "subjects",
+        "smoke", "replay", "cases", "fuzz", "matrix", "report", "diff", "doctor",
     ]  # fmt: skip
 
 

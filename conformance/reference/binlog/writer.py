@@ -61,9 +61,17 @@ class FileWriter:
         """Write an event of another file with the same checksums at the next position; its ``end_log_pos`` is
         recomputed.
         """
+        return self.place(event[: len(event) - footer_size(self.format.algorithm)])
+
+    def place(self, event: bytes) -> bytes:
+        """Write an event without a checksum, such as one of a payload, at the next position; its length and
+        ``end_log_pos`` are recomputed.
+        """
         footer = footer_size(self.format.algorithm)
-        placed = bytearray(event[: len(event) - footer])
-        self.position += len(event)
+        placed = bytearray(event)
+        length = len(event) + footer
+        self.position += length
+        placed[9:13] = length.to_bytes(4, "little")
         placed[13:17] = (self.position & 0xFFFFFFFF).to_bytes(4, "little")
         return bytes(placed) + (crc32(placed).to_bytes(4, "little") if footer else b"")
 

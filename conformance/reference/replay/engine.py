@@ -219,8 +219,10 @@ class Replay:
             assert row.after is not None
             given = dict(zip(included(event.after_columns or 0, count), row.after, strict=True))
             values = [given[index] if index in given else state.default(index) for index in range(count)]
-            if not self.lenient and state.has_key_of(values):
-                raise state.error("duplicate", "the inserted row's primary key is there already", None, None)
+            if state.has_key_of(values):
+                if not self.lenient:
+                    raise state.error("duplicate", "the inserted row's primary key is there already", None, None)
+                self._displace(state, values)
             added = state.add(values)
             if state.transactional:
                 self._undo.inserted(state, added)
@@ -246,8 +248,16 @@ class Replay:
                     found[index] = document
             else:
                 values[index] = value
+        if self.lenient and any(values[key] != state.rows[number][key] for key in state.key_columns()):
+            self._displace(state, values)
         self._keep(state, number, state.replace(number, values))
         return found
+
+    def _displace(self, state: TableState, values: list[Any]) -> None:
+        """Remove the row that has the primary key of these values: what removed it is not in the log."""
+        number = state.find(dict(enumerate(values))) if state.has_key_of(values) else None
+        if number is not None:
+            self._keep(state, number, state.remove(number))
 
     def _without_base(
         self, state: TableState, before: Mapping[int, Any], event: LazyRows | RowsBody, row: Row

@@ -326,6 +326,15 @@ def test_a_lenient_replay_forgets_what_it_does_not_know() -> None:
     assert log.rows() == [[1, 5]]
 
 
+def test_a_lenient_replay_takes_a_new_row_for_the_one_that_had_its_key() -> None:
+    log = Log(lenient=True)
+    log.insert((1, 1), (2, 2))
+    log.insert((1, 7))  # the DELETE is in no log: sql_log_bin was off
+    assert log.rows() == [[1, 7], [2, 2]]
+    log.event(rows_body(log.table, EventType.UPDATE_ROWS, [Row((1, 7), (2, 8))]))
+    assert log.rows() == [[2, 8]]
+
+
 def test_a_lenient_replay_takes_the_document_of_a_full_image() -> None:
     replay = Replay(lenient=True)
     table = table_of(INT, JSON)

@@ -1,0 +1,83 @@
+"""``binlog-lab check``: what binary logs will do to their readers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from conformance.cli.console import InputCorrupt, Output, error, unknown
+from conformance.cli.logs import MAX_UNCOMPRESSED, check_files, read_log, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.checks.decoders.forecast.forecast import Statement
+    from conformance.checks.decoders.forecast.survey import Survey
+
+
+@click.command(name="check")
+@click.argument("files", metavar="LOG...", nargs=-1, required=True)
+@click.option("--format", "form", type=click.Choice(("text", "json", "markdown")), default="text", show_default=True)
+@click.option("--tool", "tools", multiple=True, metavar="NAME",
+              help="Speak of this tool only (binlog-lab subjects list has the names); may be repeated.")  # fmt: skip
+@click.option("--top", type=click.IntRange(min=0), metavar="N", default=5, show_default=True,
+              help="How many of the largest transactions and busiest tables to name.")  # fmt: skip
+@MAX_UNCOMPRESSED
+def command(files: tuple[str, ...], form: str, tools: tuple[str, ...], top: int, limit: int | None) -> None:
+    """Say what binary logs have that readers stumble over, and which tools lose, alter or refuse it.
+
+    The command reads the logs themselves, because each session chooses partial JSON, images and compression. What a
+    tool does was measured on logs with the same feature, with the version that is named; the settings that avoid it
+    are named too. Nothing is said of features that a tool reads, and of those that were not measured.
+
+    Exit code 0: nothing of this was found. Exit code 1: a tool loses, alters or refuses events, rows are in statements
+    only, or a log is damaged, cut off or encrypted. Exit code 2: a file is missing, or is no binary log.
+    """
+    from conformance.checks.decoders.forecast.forecast import forecast
+    from conformance.checks.decoders.forecast.outcomes import load_outcomes
+
+    known = load_outcomes()
+    if wrong := [name for name in tools if name not in known]:
+        raise unknown("tool", wrong, known)
+    check_files(files)
+    survey = _survey(files, top, limit)
+    statements = forecast(survey.features, [known[name] for name in tools or known])
+    output = Output()
+    output.write(_shown(survey, statements, form).encode("utf-8", "backslashreplace"))
+    output.flush()
+    damaged = any(file.error for file in survey.files)
+    if statements or survey.statements or survey.incidents or damaged:
+        raise click.exceptions.Exit(1)
+
+
+def _survey(files: Sequence[str], top: int, limit: int | None) -> Survey:
+    """Read all files; a damaged one is told, and the next one read."""
+    from conformance.checks.decoders.forecast.survey import Survey
+    from conformance.reference.errors import CodecError
+
+    survey = Survey(top=top)
+    for path in files:
+        survey.start_file(Path(path).name)
+        try:
+            for event in read_log(path, limit=limit):
+                try:
+                    survey.event(event)
+                except CodecError as problem:
+                    raise refused(path, event.located(problem)) from problem
+        except InputCorrupt as problem:
+            error(problem.format_message())
+            survey.files[-1].error = problem.format_message().removeprefix(f"{path}: ")
+    survey.finish()
+    return survey
+
+
+def _shown(survey: Survey, statements: Sequence[Statement], form: str) -> str:
+    from conformance.cli.check_text import as_object, as_text
+
+    if form == "json":
+        found: dict[str, Any] = as_object(survey, statements)
+        return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+    return as_text(survey, statements, markdown=form == "markdown")

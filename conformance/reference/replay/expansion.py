@@ -1,0 +1,193 @@
+"""A binary log without events 39 and 40: the file that a server writes with neither partial JSON nor compression.
+
+Every PARTIAL_UPDATE_ROWS becomes UPDATE_ROWS with whole documents, split as the server splits rows; the events of a
+TRANSACTION_PAYLOAD stand in the file themselves. Positions, checksums and the transaction lengths of GTIDs are
+recomputed. All else is copied byte for byte: FORMAT_DESCRIPTION, table maps, texts, times (binlog-events 2,
+binlog-events 6, binlog-events 10.1, binlog-events 15).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
+from conformance.reference.binlog.header import HEADER_SIZE, MAGIC, Checksum, Flag, footer_size
+from conformance.reference.binlog.payload import TransactionPayload
+from conformance.reference.binlog.rows import STMT_END, LazyRows, RowsBody, split_rows
+from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.errors import Unsupported
+from conformance.reference.event_types import EventType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.reference.binlog.event import Event
+    from conformance.reference.binlog.header import Header
+    from conformance.reference.replay.full_rows import FullRows
+
+ROW_EVENT_MAX_SIZE: Final = 8192
+_BETWEEN_GROUPS: Final = frozenset(
+    (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.PREVIOUS_GTIDS, EventType.ROTATE,
+     EventType.STOP, EventType.FORMAT_DESCRIPTION)
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Group:
+    """The events of one transaction, without checksums, until its end is known."""
+
+    gtid: Gtid | GtidTagged | None = None
+    events: list[bytes] = field(default_factory=list)
+    changed: bool = False
+
+
+@dataclass(slots=True)
+class _Statement:
+    """The rows of consecutive events of one kind: the server would have split them at other places."""
+
+    header: Header
+    rows: RowsBody
+
+
+class Expansion:
+    """Rewrites one file. Pass it every event in order, those of payloads too, with the bytes of those in the file.
+
+    The file's bytes come out of :meth:`event` and :meth:`finish`. ``counts`` has the number of events by name that were
+    rewritten, and of rows and documents.
+    """
+
+    def __init__(
+        self, full: FullRows, *, row_event_max_size: int = ROW_EVENT_MAX_SIZE, limit: int | None = None
+    ) -> None:
+        self._full = full
+        self._max_size = row_event_max_size
+        self._limit = limit
+        self._writer = FileWriter()
+        self._group = _Group()
+        self._statement: _Statement | None = None
+        self._inner, self._inner_position = b"", 0  # of the payload in work
+        self.counts: Counter[str] = Counter()
+
+    def event(self, event: Event, raw: bytes) -> Iterator[bytes]:
+        """Take one event. ``raw``: its bytes in the file; not used for an event of a payload."""
+        if event.inner is None:
+            data = raw[: len(raw) - footer_size(self._writer.format.algorithm)]
+        else:
+            start, self._inner_position = self._inner_position, self._inner_position + event.header.length
+            data = self._inner[start : self._inner_position]
+        body = event.body
+        if event.header.type in _BETWEEN_GROUPS:
+            yield from self._end_group()
+        if isinstance(body, FormatDescription):
+            yield self._first(event, body, raw)
+        elif isinstance(body, LazyRows):
+            self._rows(event, body, data)
+        else:
+            self._end_statement()
+            self._full.other(event)
+            if isinstance(body, TransactionPayload):
+                self._inner, self._inner_position = body.uncompressed(self._limit), 0
+                self._group.changed = True
+                self.counts[event.name] += 1
+                return
+            if isinstance(body, Gtid | GtidTagged):
+                self._group.gtid = body
+            self._group.events.append(data)
+
+    def finish(self) -> Iterator[bytes]:
+        """End the file."""
+        yield from self._end_group()
+
+    def _first(self, event: Event, body: FormatDescription, raw: bytes) -> bytes:
+        if self._writer.position:
+            raise Unsupported(
+                "format-description", "a second FORMAT_DESCRIPTION", expected="one, at 4", got=event.position
+            )
+        if event.header.flags & Flag.RELAY_LOG:
+            raise Unsupported(
+                "relay-log",
+                "a relay log: its positions are those of another file",
+                expected="a binary log",
+                got="a relay log",
+            )
+        self._full.other(event)
+        self._writer.format = body
+        self._writer.position = len(MAGIC) + len(raw)
+        return MAGIC + raw
+
+    # --- rows --------------------------------------------------------------------------------------------------------
+
+    def _rows(self, event: Event, body: LazyRows, data: bytes) -> None:
+        """Replace the rows of event 39; leave those of other events as they are."""
+        if body.type != EventType.PARTIAL_UPDATE_ROWS:
+            self._full.follow(body)
+            self._end_statement()
+            self._group.events.append(data)
+            return
+        rows = self._full.rows(body.typed())
+        self._group.changed = True
+        self.counts[event.name] += 1
+        self.counts["rows"] += len(rows.rows)
+        pending = self._statement
+        if pending is not None and _together(pending, event.header, rows):
+            joined = replace(rows, rows=(*pending.rows.rows, *rows.rows))
+            self._statement = _Statement(pending.header, joined)
+        else:
+            self._end_statement()
+            self._statement = _Statement(event.header, rows)
+        if rows.flags & STMT_END:
+            self._end_statement()
+
+    def _end_statement(self) -> None:
+        if self._statement is None:
+            return
+        header, rows = self._statement.header, self._statement.rows
+        self._statement = None
+        for part in split_rows(rows, self._max_size):
+            event = encode_event(
+                part,
+                timestamp=header.timestamp,
+                server_id=header.server_id,
+                flags=header.flags,
+                algorithm=Checksum.NONE,
+            )
+            self._group.events.append(event)
+
+    # --- groups ------------------------------------------------------------------------------------------------------
+
+    def _end_group(self) -> Iterator[bytes]:
+        """Write the transaction; the GTID of a rewritten one gets its new length."""
+        self._end_statement()
+        group, self._group = self._group, _Group()
+        if group.changed and group.gtid is not None and group.gtid.transaction_length is not None:
+            group.events[0] = _with_length(group, footer_size(self._writer.format.algorithm))
+        for event in group.events:
+            yield self._writer.place(event)
+
+
+def _together(pending: _Statement, header: Header, rows: RowsBody) -> bool:
+    """Whether the server would have added these rows to the pending event (binlog-events 10.1)."""
+    old = pending.rows
+    return (
+        old.table is rows.table
+        and (old.table_id, old.before_columns, old.after_columns, old.extra, old.null_fill)
+        == (rows.table_id, rows.before_columns, rows.after_columns, rows.extra, rows.null_fill)
+        and old.flags | STMT_END == rows.flags | STMT_END
+        and (pending.header.server_id, pending.header.timestamp) == (header.server_id, header.timestamp)
+    )
+
+
+def _with_length(group: _Group, footer: int) -> bytes:
+    """The GTID event with the length of its rewritten transaction."""
+    assert group.gtid is not None
+    old = group.events[0]
+    if group.gtid.encode() != old[HEADER_SIZE:]:
+        raise Unsupported(
+            "gtid-form", "the GTID event has fields that cannot be written again", expected="the fields up to 9.7"
+        )
+    others = sum(len(event) + footer for event in group.events[1:])
+    return old[:HEADER_SIZE] + with_transaction_length(group.gtid, others, footer).encode()

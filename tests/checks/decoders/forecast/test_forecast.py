@@ -1,0 +1,106 @@
+"""Features, their Cases, the recorded outcomes, and the survey of logs."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from conformance.checks.decoders.forecast.features import FEATURES, features_of
+from conformance.checks.decoders.forecast.forecast import forecast
+from conformance.checks.decoders.forecast.outcomes import OUTCOMES, OWN, UNKNOWN, Outcome, Tool, load_outcomes
+from conformance.checks.decoders.suite import load_suite
+from conformance.reference.binlog.files import FileReader, read_events
+from conformance.subjects.builtin.catalogue import catalogue
+from tests.in_process import lab_here
+
+CORPUS = Path(__file__).parents[3] / "data" / "binlogs"
+CASES = {case.id: case for case in load_suite().cases}
+WITHIN = {
+    "partial-image-unnamed": {"no-names"}, "rows-v1": {"no-names"}, "xa": {"json"}, "payload": {"json"},
+}  # fmt: skip
+# Features whose Cases have another one too: a control has that alone, or every Case of the other is read.
+
+
+def features_in(log: bytes) -> set[str]:
+    reader = FileReader(expand=True)
+    return {feature for event in read_events(io.BytesIO(log), reader=reader) for feature in features_of(event)}
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_a_case_has_its_feature_and_no_other_and_a_control_lacks_it(name: str) -> None:
+    about = FEATURES[name]
+    for case in about.cases:
+        assert {name} <= features_in(CASES[case].log) <= {name} | WITHIN.get(name, set()), case
+    for case in about.controls:
+        assert name not in features_in(CASES[case].log), case
+
+
+def test_the_outcomes_are_those_of_the_pinned_subjects_and_of_all_features() -> None:
+    tools = load_outcomes()
+    assert OWN not in tools
+    assert len(tools) >= 5
+    for name, tool in tools.items():
+        pinned = catalogue()[name].version
+        assert tool.version.startswith(pinned) or pinned == "of the bundle", name
+        assert set(tool.outcomes) == set(FEATURES), name
+        for feature, outcome in tool.outcomes.items():
+            measured = [case for cases in outcome.cases.values() for case in cases]
+            assert sorted(measured) == sorted(FEATURES[feature].cases), (name, feature)
+    assert json.loads(OUTCOMES.read_text("utf-8"))["schema"] == 1
+
+
+def tool(**outcomes: dict[str, tuple[str, ...]]) -> Tool:
+    return Tool("x", "1", {name.replace("_", "-"): Outcome(cases, "said") for name, cases in outcomes.items()})
+
+
+def test_a_statement_is_made_of_what_the_log_has_and_the_tool_fails_on() -> None:
+    found = Counter({"payload": 45, "vector": 1, "xa": 2})
+    about = tool(payload={"loses": ("a", "b")}, vector={"reads": ("a",)}, tagged_gtid={"loses": ("a",)})
+    (statement,) = forecast(found, [about])
+    assert statement.sentence.startswith("x 1 loses these 45 events: TRANSACTION_PAYLOAD events (40)")
+    assert statement.is_certain
+    (statement,) = forecast(found, [tool(vector={"reads": ("a",), "refuses": ("b",)})])
+    assert statement.sentence.startswith("x 1 may refuse this event: ")
+    assert not statement.is_certain
+    assert forecast(found, [tool(xa={UNKNOWN: ("a",)})]) == []
+
+
+def checked(*words: str | Path) -> tuple[int, str]:
+    done = lab_here("check", *words)
+    return done.code, done.out
+
+
+def test_facts_of_a_log_are_counted() -> None:
+    code, out = checked(CORPUS / "12-compressed-payload.binlog", "--format", "json", "--top", "1")
+    found = json.loads(out)
+    assert code == 1
+    assert {each["feature"]: each["events"] for each in found["features"]} == {
+        "partial-diffs": 2, "payload": 2, "no-names": 4, "partial-image-unnamed": 2, "json": 2,
+    }  # fmt: skip
+    assert found["tables"][0]["rows"] == {"insert": 2, "update": 2}
+    assert [each["size"] for each in found["largest_transactions"]] == [299]
+    assert any(each["tool"] == "python-mysql-replication" and each["outcome"] == "loses" for each in found["tools"])
+
+
+def test_a_log_that_the_tool_reads_ends_with_0() -> None:
+    log = CORPUS / "04-partial-multi-json-full.binlog"
+    assert checked(log, "--tool", "mysqlbinlog")[0] == 0
+    assert checked(log)[0] == 1
+    assert checked(log, "--tool", "mysqlbinlgo")[0] == 2
+
+
+def test_statements_encrypted_and_cut_files_end_with_1(tmp_path: Path) -> None:
+    code, out = checked(CORPUS / "13-statement-format.binlog", "--tool", "mysqlbinlog")
+    assert (code, "update t set b=b+1" in out) == (1, True)
+    encrypted, cut = tmp_path / "encrypted", tmp_path / "cut"
+    encrypted.write_bytes(b"\xfdbin" + bytes(600))
+    cut.write_bytes((CORPUS / "14-rotate-a.binlog").read_bytes()[:-9])
+    code, out = checked(encrypted, cut, "--tool", "mysqlbinlog", "--format", "markdown")
+    assert code == 1
+    assert "encrypted: no FORMAT" in out.replace("\\", "")
+    assert "the binary log is encrypted" in out
+    assert "the last event is cut off" in out
