@@ -177,13 +177,14 @@ def _table_options(draw: Draw, shape: Shape, tablespace: str) -> Iterator[str]:
 
 
 def _partitions(draw: Draw, shape: Shape, keys: Sequence[str]) -> str:
-    """KEY () is refused if any key of the table has a prefix of a column (9.7.4, error 6123)."""
+    """KEY () needs a unique key, and is refused if any key has a prefix of a column (9.7.4, errors 1488 and 6123)."""
     if not shape.partitioned:
         return ""
     if draw.chance(1, 3):
         text = draw.choice((*_SUBPARTITIONED, _NAMED))
         return f"\nPARTITION BY {text.format(sub=f'SUBPARTITION BY {draw.choice(_SUB)}')}"
     text = draw.choice(_PARTITIONED)
-    if text.startswith(_BY_PRIMARY) and any(_PREFIX in key for key in keys):
+    fits = any(key.startswith(("PRIMARY", "UNIQUE")) for key in keys) and not any(_PREFIX in key for key in keys)
+    if not fits:
         text = text.replace(_BY_PRIMARY, "KEY (s)")
     return f"\nPARTITION BY {text}"
