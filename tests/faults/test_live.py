@@ -65,14 +65,14 @@ def test_too_many_that_live_are_a_failure(capsys: pytest.CaptureFixture[str]) ->
     assert f"lives: {ROWS.id}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("fault", "pays"), [("diffs-of-the-same-size-pay", "True"), ("", "False")])
-def test_worker_processes_have_the_fault_as_well(fault: str, pays: str) -> None:
+@pytest.mark.parametrize(("name", "pays"), [("diffs-of-the-same-size-pay", "True"), ("", "False")])
+def test_worker_processes_have_the_fault_as_well(name: str, pays: str) -> None:
     """A worker runs the main module of its parent under another name, before anything else."""
     program = (
         "import runpy; runpy.run_module('tests.faults.child', run_name='__mp_main__', alter_sys=True); "
         "from conformance.reference.partial.decision import diffs_pay; print(diffs_pay(1, 5))"
     )
-    environment = {**os.environ, **({child.OF_WORKERS: fault} if fault else {})}
+    environment = {**os.environ, **({child.OF_WORKERS: name} if name else {})}
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
