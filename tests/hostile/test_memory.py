@@ -32,7 +32,6 @@ _BOUND = ALLOWED // 4  # for a sixteenth of a megabyte, and what every log takes
 _SAMPLE = (
     "document, inserted: chains of small objects",
     "rows of NULL: 1 columns, inserted",
-    "rows of integers: 3 bytes, inserted and deleted",
     "rows of NULL: 4096 columns, inserted",
     "event, compressed: TABLE_MAP: lists of no members",
     "a statement: opening brackets",
