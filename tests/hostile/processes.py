@@ -1,8 +1,7 @@
 """A command on a file, in a process of its own: its exit code, its last words, CPU time and peak memory.
 
 The process is forked from one that has loaded the command's modules, so that a thousand of them take minutes and not
-an hour. Its peak counts from the fork on: Linux resets the mark. ``fresh`` starts an interpreter instead; a sample of
-both ways must agree.
+an hour. Its peak counts from the fork on: Linux resets the mark.
 """
 
 from __future__ import annotations
