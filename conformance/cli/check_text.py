@@ -111,13 +111,13 @@ def _tables(survey: Survey) -> Iterator[str]:
     for name, table in sorted(survey.tables.items()):
         found = [f"{count} {feature}" for feature, count in table.features.items()]
         if found:
-            json = f"{table.json_columns} JSON columns" if table.json_columns else "no JSON column"
+            json = _count(table.json_columns, "JSON column") if table.json_columns else "no JSON column"
             yield f"{name} ({json}, {_count(table.events, 'row event')}): {', '.join(found)}"
 
 
 def _tools(statements: Iterable[Statement]) -> Iterator[str]:
     for each in statements:
-        yield each.sentence
+        yield each.claim
 
 
 def _statements(survey: Survey) -> Iterator[str]:

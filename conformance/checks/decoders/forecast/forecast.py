@@ -37,8 +37,8 @@ class Statement:
         return self.failed == self.cases
 
     @property
-    def sentence(self) -> str:
-        """The statement in words."""
+    def claim(self) -> str:
+        """The statement in words, with the number of Cases that it rests on."""
         about = FEATURES[self.feature]
         who = f"{self.tool} {self.version}"
         verb = (
@@ -47,9 +47,13 @@ class Statement:
             else {LOSES: "may lose", ALTERS: "may alter", REFUSES: "may refuse"}[self.outcome]
         )
         these = "this event" if self.events == 1 else f"these {self.events} events"
-        avoid = f"; avoid: {about.avoid}" if about.avoid else ""
-        measured = f"{self.failed} of {self.cases} Cases, {self.message[:_SHOWN]}"
-        return f"{who} {verb} {these}: {about.title}{avoid} (measured: {measured})"
+        return f"{who} {verb} {these}: {about.title} (measured: {self.failed} of {self.cases} Cases)"
+
+    @property
+    def sentence(self) -> str:
+        """The claim, what avoids the events, and what was seen in a Case."""
+        avoid = FEATURES[self.feature].avoid
+        return f"{self.claim}{f'; avoid: {avoid}' if avoid else ''}; seen: {self.message[:_SHOWN]}"
 
 
 def forecast(features: Counter[str], tools: Iterable[Tool]) -> list[Statement]:
