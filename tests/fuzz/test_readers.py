@@ -23,8 +23,10 @@ ELSEWHERE = {
     "binlog/header.py:kind_of": "looks at one byte, for the judges of captured logs (tests/judge/updates)",
     "binlog/payload.py:TransactionPayload.compress": "writes what our own encoder made",
     "binlog/writer.py:FileWriter.copy": "writes: gives an event that was read another position",
+    "binlog/writer.py:FileWriter.place": "writes: the same for an event of a payload",
     "dialect.py:ServerTerms.named": "takes statements of our own",
     "encryption/aes.py:Encryption.cbc": "locks the passwords that our own writer takes",
+    "replay/expansion.py:Expansion.event": "writes: puts bytes of an event that was read into another file",
     "sql/datetime_text.py:parse_datetime": "takes an option of the command line, in a pattern of fixed widths",
     "text/mysqlbinlog.py:Spool.add": "a protocol; takes what was printed",
 }

@@ -129,10 +129,9 @@ def _equal_children(data: bytes) -> bool:
 
 
 def _explained(data: bytes) -> object:
-    from conformance.reference.jsonb.spans import document_spans
-    from conformance.reference.text.annotated_hex import short
+    from tests.reference.text.explained_events import document_spans
 
-    return document_spans(data, short)
+    return document_spans(data)
 
 
 def _applied(data: bytes) -> object:

@@ -115,8 +115,8 @@ def _plant_into_parts(fault: SourceFault, patch: pytest.MonkeyPatch) -> None:
         case _:
             assert fault.id == "part/note-again"
 
-            def noted(part: Part) -> Iterator[Any]:
-                yield from READ(part)
+            def noted(part: Part, **options: Any) -> Iterator[Any]:
+                yield from READ(part, **options)
                 if part.start is not None:
                     yield Problem("in-use", "the file was not closed", 4, note=True)
 
@@ -144,14 +144,18 @@ def _plant_into_rows(fault: SourceFault, patch: pytest.MonkeyPatch) -> None:
                 lambda body, form: (c._replace(before=c.before or "{}") for c in CHANGES(body, form=form)),
             )
         case "rows/payload-not-expanded":
-            patch.setattr(reading, "FileReader", lambda expand, rules_for: binlog_files.FileReader(rules_for=rules_for))
+            patch.setattr(
+                reading, "FileReader", lambda expand, rules_for, **_: binlog_files.FileReader(rules_for=rules_for)
+            )
         case "events/checksum-in-the-body":
             patch.setattr(rows, "FOOTER_SIZE", 0)
         case "damage/truncated-is-the-end":
             patch.setattr(binlog_files.FileReader, "finish", lambda _: None)
         case "damage/not-told":
             patch.setattr(
-                rows, "read_part", lambda part: (item for item in READ(part) if not isinstance(item, Problem))
+                rows,
+                "read_part",
+                lambda part, **options: (item for item in READ(part, **options) if not isinstance(item, Problem)),
             )
         case "damage/rows-before-it-lost":
 

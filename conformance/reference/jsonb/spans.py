@@ -64,12 +64,6 @@ def bounds_of(span: Sequence[Any]) -> Any:
     return span[:2]
 
 
-def document_spans(data: bytes, short: Callable[[str], str]) -> tuple[list[DocumentSpan], CodecError | None]:
-    """The spans of a document, as :func:`write_document_spans` writes them."""
-    spans: list[DocumentSpan] = []
-    return spans, write_document_spans(data, short, spans.append, MemorySorter())
-
-
 def write_document_spans(
     data: bytes, short: Callable[[str], str], write: Callable[[DocumentSpan], None], sorter: Sorter
 ) -> CodecError | None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.text.annotated_hex import explain_event
+from conformance.reference.jsonb.spans import MemorySorter, write_document_spans
+from conformance.reference.text.annotated_hex import explain_event, short
 from tests.reference.text.made_logs import Raw
 
 if TYPE_CHECKING:
     from conformance.reference.errors import CodecError
+    from conformance.reference.jsonb.spans import DocumentSpan
     from conformance.reference.tables.table_map import TableMap
 
 Parts: TypeAlias = list[tuple[str, str, str]]
@@ -37,3 +39,9 @@ def explained(code: int, body: bytes, *tables: TableMap) -> tuple[Parts, CodecEr
         position += len(span.data)
     assert position == len(data)
     return [(span.data.hex(), span.field, span.meaning) for span in spans if span.offset >= HEADER], problem
+
+
+def document_spans(data: bytes) -> tuple[list[DocumentSpan], CodecError | None]:
+    """The spans of a document in the order of its bytes, and its damage."""
+    spans: list[DocumentSpan] = []
+    return spans, write_document_spans(data, short, spans.append, MemorySorter())

@@ -16,9 +16,9 @@ from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.errors import CodecError
-from conformance.reference.jsonb.spans import document_spans
-from conformance.reference.text.annotated_hex import explain_event, short
+from conformance.reference.text.annotated_hex import explain_event
 from tests.hostile.documents import shared
+from tests.reference.text.explained_events import document_spans
 from tests.reference.text.made_logs import INT_AND_JSON, Raw, rows_bytes, table_of
 
 if TYPE_CHECKING:
@@ -148,14 +148,14 @@ def test_a_shared_child_counts_its_levels_wherever_it_stands(outer: int, problem
     inner = _nested(pack("<HH", 0, 4), 60)
     body = _nested(inner, outer)
     document = b"\x02" + pack("<HHBHBH", 2, 10 + len(body), 2, 10 + 7 * outer, 2, 10) + body
-    _, damage = document_spans(document, short)
+    _, damage = document_spans(document)
     assert getattr(damage, "number", None) == problem
 
 
 def test_a_document_of_shared_children_is_explained_once_and_refused() -> None:
     """2^60 values in 600 bytes: what is read again is counted, not read."""
     document = shared(60)
-    spans, damage = document_spans(document, short)
+    spans, damage = document_spans(document)
     assert damage is not None
     assert damage.code == "shared-children"
     assert len(spans) == 1 + 4 * 60 + 2 + 1  # the type; count, size and two entries; the string; the damage

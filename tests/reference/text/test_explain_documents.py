@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.reference.event_types import EventType
-from conformance.reference.jsonb.spans import document_spans
-from conformance.reference.text.annotated_hex import short
 from tests.reference.refusals import where
-from tests.reference.text.explained_events import HEADER, Parts, body_of, compact, explained
+from tests.reference.text.explained_events import HEADER, Parts, body_of, compact, document_spans, explained
 from tests.reference.text.made_logs import INT_AND_JSON, table_of
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
 def document_parts(data: bytes) -> tuple[Parts, CodecError | None]:
     """The spans of a document, which are the document, and what is wrong with it."""
-    spans, damage = document_spans(data, short)
+    spans, damage = document_spans(data)
     position = 0
     for span in spans:
         assert span.start == position
