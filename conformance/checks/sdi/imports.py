@@ -102,13 +102,15 @@ def _file_of(files: Sequence[SdiFile], table: ShownTable) -> SdiFile:
 
 def _unsafe(files: Sequence[SdiFile], table: ShownTable) -> bool:
     """Whether 9.7.4 itself fails at the file, an abort included (innodb-sdi B.2): rows in several versions, beside SDI
-    of more than one page, or a dropped column beside a virtual one."""
+    of more than one page; or a dropped column, beside a virtual one or in a table whose name is encoded in the file's.
+    """
     file = _file_of(files, table)
     columns = [column for item in file.of_type(TABLE) if item["name"] == table.name for column in item["columns"]]
     private = {key for column in columns for key in private_data(column["se_private_data"])}
     virtual = any(column["is_virtual"] for column in columns)
     versions = bool(private & {"version_added", "version_dropped"})
-    return (versions and len(file.pages) > 1) or ("version_dropped" in private and virtual)
+    encoded = "@" in file.name.partition(_PARTITION)[0]
+    return (versions and len(file.pages) > 1) or ("version_dropped" in private and (virtual or encoded))
 
 
 def _import(
