@@ -28,6 +28,8 @@ _ESCAPES: Final = {
     b"\b": b"\\b", b"\t": b"\\t", b"\n": b"\\n", b"\f": b"\\f", b"\r": b"\\r", b"'": b"\\'", b"\\": b"\\\\",
 }  # fmt: skip
 
+_PIECE: Final = 1 << 16  # bytes escaped at a time: re.sub keeps a list of all it changes, up to 90 bytes for each
+
 
 class Damaged(Exception):
     """A value that cannot be printed: the words printed in its place, and the reason.
@@ -44,7 +46,13 @@ class Damaged(Exception):
 
 def quoted(data: bytes) -> bytes:
     """A string in pseudo-SQL: its bytes unchanged, except for quotes, backslashes and control characters."""
-    return b"'" + _ESCAPED.sub(lambda match: _ESCAPES[match[0]], data) + b"'"
+    if len(data) <= _PIECE:
+        return b"'" + _ESCAPED.sub(_escape, data) + b"'"
+    return b"'" + b"".join(_ESCAPED.sub(_escape, data[at : at + _PIECE]) for at in range(0, len(data), _PIECE)) + b"'"
+
+
+def _escape(match: re.Match[bytes]) -> bytes:
+    return _ESCAPES[match[0]]
 
 
 def _bytes(text: str) -> bytes:

@@ -119,7 +119,8 @@ class _Layout:
                 try:
                     parts.append(b"###   @%d=%b" % (number, column.show(value)))
                 except Damaged as damaged:
-                    failures.append(damaged.cause.at(f"@{number}"))
+                    if not failures:  # the first one is reported; each holds the frames it came through
+                        failures.append(damaged.cause.at(f"@{number}"))
                     parts.append(b"###   @%d=%b" % (number, damaged.text))
                     if not damaged.goes_on:
                         return False
