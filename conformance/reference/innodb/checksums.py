@@ -108,6 +108,6 @@ def wrong_checksum(page: bytes, *, compressed: bool) -> tuple[int, int, int] | N
     if compressed:
         adler = adler32(page[34:], adler32(page[24:26], adler32(page[4:16], 0)))
         return None if stored == adler else (0, expected, stored)
-    if stored == fold(page[4:26]) + fold(page[38:end]) & _ALL and second == fold(page[:26]):
+    if second == fold(page[:26]) and stored == fold(page[4:26]) + fold(page[38:end]) & _ALL:  # the short one first
         return None
     return (end, expected, second) if stored == expected else (0, expected, stored)
