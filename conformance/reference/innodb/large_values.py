@@ -11,7 +11,7 @@ from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.innodb.btree import leaf_records
 from conformance.reference.innodb.column_values import column_value
 from conformance.reference.innodb.dictionary import WHOLE, ColumnType, clustered_indexes, dictionary_of, parts
-from conformance.reference.innodb.lob import open_first, open_lob
+from conformance.reference.innodb.lob import open_first, open_value
 from conformance.reference.innodb.pages import PageType
 from conformance.reference.innodb.records import OffPage, index_id
 from conformance.reference.innodb.sdi import TABLE, has_sdi, sdi_objects
@@ -82,7 +82,7 @@ class LobReader:
 
     def open(self, value: OffPage) -> Lob:
         """The LOB of a row."""
-        lob = open_lob(self._space, value.reference)
+        lob = open_value(self._space, value)
         if value.reference.owned:
             self._own(lob)
         return lob

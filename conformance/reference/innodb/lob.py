@@ -1,7 +1,7 @@
 """Off-page values: old chains of BLOB pages, LOBs with an index and versions, and their compressed forms
 (innodb-lob 2 to 10).
 
-:func:`open_lob` reads the index of a value, which gives its versions and pages. :meth:`Lob.read` puts together the
+:func:`open_value` reads the index of a value, which gives its versions and pages. :meth:`Lob.read` puts together the
 bytes at one version. The type of the first page decides the format; the number in the reference never does.
 """
 
@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.reference.errors import DecodeError
+from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.innodb.blob_chain import BLOB_TYPES, RATIO, ZBLOB_TYPES, chain_pages, read_blob
 from conformance.reference.innodb.lob_index import NO_FRAGMENT, IndexEntry, IndexLayout, LobIndex, entry_pages
 from conformance.reference.innodb.pages import FIL_NULL, FIL_TRAILER, PageType
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.reference.innodb.pages import Page, Tablespace
-    from conformance.reference.innodb.records import Reference
+    from conformance.reference.innodb.records import OffPage, Reference
 
 FIRST_DATA: Final = 696  # where the data begin in a first page
 DATA: Final = 49  # where the data begin in a data page
 CHUNK: Final = 131072  # the most that one stream of a compressed LOB holds
+_LENGTH: Final = 16  # in a reference: the low half of the length (innodb-lob 2)
 _DATA_LENGTH: Final = 39
 _FIRST_LENGTH: Final = 54
 _FRAGMENT_HEADER: Final = 8
@@ -59,17 +60,27 @@ def is_written(reference: Reference) -> bool:
     return reference.page not in {0, FIL_NULL} and reference.length > 0
 
 
+def open_value(space: Tablespace, value: OffPage) -> Lob:
+    """The off-page value of a record. An error of the reference names the page that has the record."""
+    try:
+        return open_lob(space, value.reference)
+    except CodecError as error:
+        if error.path[:1] == ("reference",):
+            error.at(f"page[{value.page}]", value.at)
+        raise
+
+
 def open_lob(space: Tablespace, reference: Reference) -> Lob:
     """The off-page value behind a reference. Raises for damage in its first page or its index."""
     where = f"page[{reference.page}]"
     if reference.space != space.space_id:
-        raise DecodeError("wrong-space", "the reference leads to another tablespace", expected=space.space_id,
-                          got=reference.space, path=("reference", "space"))  # fmt: skip
+        raise DecodeError("wrong-space", "the reference leads to another tablespace", offset=0,
+                          expected=space.space_id, got=reference.space, path=("reference", "space"))  # fmt: skip
     if not is_written(reference):
         raise DecodeError("no-lob", "the reference leads to no value: it is not written yet, or purged",
-                          got=reference.length, path=("reference", "length"))  # fmt: skip
+                          offset=_LENGTH, got=reference.length, path=("reference", "length"))  # fmt: skip
     if reference.length > space.pages * space.flags.physical and not space.flags.compressed:
-        raise DecodeError("bad-lob-length", "the value is longer than the file", got=reference.length,
+        raise DecodeError("bad-lob-length", "the value is longer than the file", offset=_LENGTH, got=reference.length,
                           expected=f"<= {space.pages * space.flags.physical}",
                           path=("reference", "length"))  # fmt: skip
     first = space.page(reference.page)

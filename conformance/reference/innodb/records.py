@@ -70,10 +70,14 @@ class Reference(NamedTuple):
 
 
 class OffPage(NamedTuple):
-    """A value outside its record: the bytes that are in the record, and where the others are. ``at``: the reference."""
+    """A value outside its record: the bytes that are in the record, and where the others are.
+
+    The reference itself is on ``page``, at offset ``at``.
+    """
 
     prefix: bytes
     reference: Reference
+    page: int
     at: int
 
 
@@ -350,4 +354,4 @@ def _value(page: Page, at: int, size: int, name: str, *, outside: bool) -> Value
     if raw[split + 12] & 0x1F or any(raw[split + 13 : split + 16]):
         raise page.error("bad-reference", "the reference has bits that no server sets", at + split + 12, name, 0,
                          raw[split + 12 : split + 16].hex())  # fmt: skip
-    return OffPage(raw[:split], Reference.of(raw[split:]), at + split)
+    return OffPage(raw[:split], Reference.of(raw[split:]), page.number, at + split)

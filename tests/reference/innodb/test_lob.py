@@ -197,3 +197,17 @@ def test_a_wrong_reference_is_refused(change: dict[str, int], code: str) -> None
         open_lob(space, item.value.reference._replace(**change))
     assert caught.value.code == code
     assert caught.value.path
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "offset"), [({"space": 1}, "space", 0), ({"length": 0xFFFFFFFF}, "length", 16)]
+)
+def test_an_error_of_a_reference_names_the_page_of_its_record(change: dict[str, int], field: str, offset: int) -> None:
+    space = fixture("lob_versions")
+    (item,) = listed(space)
+    assert isinstance(item.value, OffPage)
+    wrong = item.value._replace(reference=item.value.reference._replace(**change))
+    with pytest.raises(CodecError) as caught:
+        LobReader(space).open(wrong)
+    assert caught.value.path == (f"page[{item.row.page}]", "reference", field)
+    assert caught.value.offset == item.value.at + offset

@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from conformance.reference.errors import DecodeError
-from conformance.reference.innodb.lob import IndexedLob, open_lob
+from conformance.reference.innodb.lob import IndexedLob, open_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ class PastValues:
         """
         reference = value.reference
         if self._lob is None or self._lob[0] != reference:
-            self._lob = reference, open_lob(self._space, reference)
+            self._lob = reference, open_value(self._space, value)
         lob = self._lob[1]
         if isinstance(lob, IndexedLob) and not reference.inherited:
             _check_pieces(lob, max(life.transactions[version:]))

@@ -175,7 +175,8 @@ class _Reader:
         if not REFERENCE_SIZE <= local <= length:
             raise self.error("bad-undo-record", "an off-page value without its reference", field,
                              f"{REFERENCE_SIZE}..{length}", local)  # fmt: skip
-        return OffPage(raw[: local - REFERENCE_SIZE], Reference.of(raw[-REFERENCE_SIZE:]), at - REFERENCE_SIZE)
+        reference = Reference.of(raw[-REFERENCE_SIZE:])
+        return OffPage(raw[: local - REFERENCE_SIZE], reference, self._page.number, at - REFERENCE_SIZE)
 
     def fields(self, *, lobs: bool) -> list[OldField]:
         """The update vector. Values of virtual columns are passed over: the record does not store them."""
