@@ -119,7 +119,13 @@ class SelectedLogs:
     def _events(self, path: str, start: int) -> Iterator[tuple[Event, Choice]]:
         reader = log_reader(dialect=self._dialect, limit=self._limit)
         reader.decoder.keep_bytes = self._keep_bytes
-        for event in read_log(path, reader=reader, start=start, keyring=self._keyring):
+        events = read_log(path, reader=reader, start=start, keyring=self._keyring)
+        if self._filter.takes_all and not self._keep_bytes:
+            printed = Choice.PRINTED
+            for event in events:
+                yield event, printed
+            return
+        for event in events:
             choice = self._filter.choose(event)
             if choice is Choice.STOP:
                 self.stopped = True

@@ -99,10 +99,14 @@ def read_log(
         show = stack.enter_context(_position(path))
         try:
             file = plain_log(raw, keyring)
-            for number, event in enumerate(read_from(file, start, reader=reader)):
-                if not number % _OFTEN:
-                    show(reader.position)
-                yield event
+            events = read_from(file, start, reader=reader)
+            if show is None:
+                yield from events
+            else:
+                for number, event in enumerate(events):
+                    if not number % _OFTEN:
+                        show(reader.position)
+                    yield event
         except CodecError as error:
             raise refused(path, error) from error
         except OSError as problem:
@@ -130,11 +134,11 @@ def whole_file(path: str, keyring: Keyring | None) -> Iterator[tuple[BinaryIO, i
 
 
 @contextmanager
-def _position(path: str) -> Iterator[Callable[[int], None]]:
+def _position(path: str) -> Iterator[Callable[[int], None] | None]:
     """A function that takes positions and shows the progress in a large file, unless data go to the terminal."""
     size = 0 if path == STDIN else Path(path).stat().st_size
     if size < _BIG or not sys.stderr.isatty() or sys.stdout.isatty():
-        yield lambda _: None
+        yield None
         return
     with progress() as sink:
         yield lambda position: sink(Progress(label=path, done=position, total=size, unit="B"))

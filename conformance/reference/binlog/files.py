@@ -48,6 +48,7 @@ WINDOW: Final = 1 << 20
 # Plain numbers for the path of every event: looking up a member of an enumeration costs more than the comparison.
 _FORMAT_DESCRIPTION: Final = int(EventType.FORMAT_DESCRIPTION)
 _TABLE_MAP: Final = int(EventType.TABLE_MAP)
+_QUERY: Final = int(EventType.QUERY)
 _NOT_INSIDE: Final = (int(EventType.TRANSACTION_PAYLOAD), _FORMAT_DESCRIPTION)
 
 _U4: Final = Struct("<I").unpack_from
@@ -55,9 +56,11 @@ _LENGTH_OFFSET: Final = 9
 _CRC_RESIDUE: Final = 0x2144DF1C  # what CRC-32 gives over any bytes followed by their own CRC-32
 _MAX_CACHED_MAPS: Final = 512
 _MAX_CACHED_SIZE: Final = 16384
+_MAX_CACHED_QUERY: Final = 256  # bytes of one; the BEGINs of a session mostly have the same
 _MAX_OPEN_TABLES: Final = 4096  # far above the 61 tables of a join and what triggers and cascades add
 _VIEWED: Final = frozenset((*map(int, ROWS_TYPES), int(EventType.TRANSACTION_PAYLOAD)))  # read without a copy
 _ANCIENT_TABLE_ID: Final = 6  # post-header length of rows events with a 4-byte table id
+_new = tuple.__new__  # of a named tuple from a tuple: its own constructor costs as much as all else about a small event
 
 
 class Note(NamedTuple):
@@ -99,6 +102,7 @@ class EventDecoder:
         # One TABLE_MAP precedes every statement, nearly always with the same bytes: decoding it once also keeps the
         # row readers that were compiled for it.
         self._maps: dict[bytes, TableMap] = {}
+        self._queries: dict[bytes, Body] = {}
 
     def decode(self, data: bytes | bytearray, position: int | None = None) -> Event:
         """Decode one event that is exactly ``data``. Offsets in errors count from its start."""
@@ -106,8 +110,9 @@ class EventDecoder:
             raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=19, got=len(data))
         if self.keep_bytes:
             self.event_bytes = bytes(data)
-        header = Header._make(HEADER.unpack_from(data))
-        if header.type == _FORMAT_DESCRIPTION:
+        header = _new(Header, HEADER.unpack_from(data))
+        code = header.type
+        if code == _FORMAT_DESCRIPTION:
             return self._format_description(bytes(data), position)
         length = len(data)
         if header.length != length:
@@ -123,17 +128,29 @@ class EventDecoder:
             if self.verify and crc32(data) != _CRC_RESIDUE:
                 check_sum(memoryview(data)[:length], checksum)
         if length <= WINDOW:
-            return Event(header, self._body(header.type, bytes(data[HEADER_SIZE:length])), checksum, position)
-        body = memoryview(data)[HEADER_SIZE:length]
-        viewed = header.type in _VIEWED
-        return Event(header, self._body(header.type, body if viewed else bytes(body)), checksum, position)
+            body = self._body(code, bytes(data[HEADER_SIZE:length]))
+        else:
+            view = memoryview(data)[HEADER_SIZE:length]
+            body = self._body(code, view if code in _VIEWED else bytes(view))
+        return _new(Event, (header, body, checksum, position, None))
 
     def _body(self, code: int, data: bytes | memoryview) -> Body:
         if code == _TABLE_MAP:
             return self._table_map(bytes(data))
+        if code == _QUERY and len(data) <= _MAX_CACHED_QUERY:
+            return self._query(bytes(data))
         if code in V1_TYPES and self.format and self.format.post_header_length(code) == _ANCIENT_TABLE_ID:
             raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(code))
         return decode_body(code, data, self.tables)
+
+    def _query(self, data: bytes) -> Body:
+        query = self._queries.get(data)
+        if query is None:
+            query = decode_body(_QUERY, data, self.tables)
+            if len(self._queries) >= _MAX_CACHED_MAPS:
+                self._queries.clear()
+            self._queries[data] = query
+        return query
 
     def _table_map(self, data: bytes) -> TableMap:
         table = self._maps.get(data)
