@@ -71,13 +71,16 @@ def command(
         raise Usage("-v, --table-metadata and --hexdump belong to --format text")
     writer = None if dialect is None else named_dialect(dialect)
     check_files(files)
+    hidden: dict[int, int] = {}  # events that are not shown, by type code
+    passing = form != "text" and which == "rows" and not resolve
     logs = SelectedLogs(
-        files, selection, dialect=writer, limit=limit, keyring=read_keyring(keyring), keep_bytes=hexdump
-    )
+        files, selection, dialect=writer, limit=limit, keyring=read_keyring(keyring), keep_bytes=hexdump,
+        pass_over=hidden if passing else None,
+    )  # fmt: skip
     if form == "text":
         _text(logs, types=verbose > 1, metadata=table_metadata, dialect=writer)
     else:
-        _changes(logs, form, types=types, rows_only=which == "rows", resolve=resolve)
+        _changes(logs, form, hidden, types=types, rows_only=which == "rows", resolve=resolve)
 
 
 def _text(logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect | None) -> None:
@@ -135,7 +138,9 @@ def _pieces(text: LogText, event: Event, choice: Choice, data: bytes | None) -> 
     return text.left_out(event, partial=choice is Choice.OTHER_TABLE)
 
 
-def _changes(logs: SelectedLogs, form: str, *, types: bool, rows_only: bool, resolve: bool) -> None:
+def _changes(
+    logs: SelectedLogs, form: str, hidden: dict[int, int], *, types: bool, rows_only: bool, resolve: bool
+) -> None:
     from conformance.reference.binlog.rows import ROWS_TYPES
     from conformance.reference.errors import CodecError
     from conformance.reference.event_types import event_name
@@ -149,7 +154,6 @@ def _changes(logs: SelectedLogs, form: str, *, types: bool, rows_only: bool, res
     resolve_row = None if replay is None else replay.row
     write, begins_inside = output.write, logs.begins_inside
     shown = ROWS_TYPES if rows_only else None
-    hidden: dict[int, int] = {}  # by type code
     begun = False
     try:
         for path, chosen in logs.each():

@@ -49,6 +49,7 @@ WINDOW: Final = 1 << 20
 _FORMAT_DESCRIPTION: Final = int(EventType.FORMAT_DESCRIPTION)
 _TABLE_MAP: Final = int(EventType.TABLE_MAP)
 _QUERY: Final = int(EventType.QUERY)
+PASSED: Final = frozenset((_TABLE_MAP, _QUERY, int(EventType.XID)))  # of which nothing shows where rows are wanted
 _NOT_INSIDE: Final = (int(EventType.TRANSACTION_PAYLOAD), _FORMAT_DESCRIPTION)
 
 _U4: Final = Struct("<I").unpack_from
@@ -78,6 +79,9 @@ class EventDecoder:
     without one, the bounds of :mod:`.unfolding`. ``keep_bytes`` keeps those of the last event in
     ``event_bytes``. ``rules`` are for the metadata of TABLE_MAPs; ``rules_for``
     returns the rules of the writer whose version a FORMAT_DESCRIPTION names.
+
+    ``pass_over`` names a dictionary that counts events by type. Events of :data:`PASSED` then are read and checked as
+    ever, but a :class:`FileReader` counts them there instead of yielding them, except inside payloads.
     """
 
     def __init__(
@@ -97,6 +101,7 @@ class EventDecoder:
         self.format: FormatDescription | None = None
         self.tables: dict[int, TableMap] = {}
         self.keep_bytes = False
+        self.pass_over: dict[int, int] | None = None
         self.event_bytes = b""
         self._footer = footer_size(algorithm)
         # One TABLE_MAP precedes every statement, nearly always with the same bytes: decoding it once also keeps the
@@ -106,6 +111,12 @@ class EventDecoder:
 
     def decode(self, data: bytes | bytearray, position: int | None = None) -> Event:
         """Decode one event that is exactly ``data``. Offsets in errors count from its start."""
+        event = self.read(data, position)
+        assert event is not None, "only a file reader passes over events"
+        return event
+
+    def read(self, data: bytes | bytearray, position: int | None = None) -> Event | None:
+        """As :meth:`decode`; ``None`` for an event that is passed over."""
         if len(data) < HEADER_SIZE:
             raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=19, got=len(data))
         if self.keep_bytes:
@@ -132,6 +143,10 @@ class EventDecoder:
         else:
             view = memoryview(data)[HEADER_SIZE:length]
             body = self._body(code, view if code in _VIEWED else bytes(view))
+        passed = self.pass_over
+        if passed is not None and code in PASSED:
+            passed[code] = passed.get(code, 0) + 1
+            return None
         return _new(Event, (header, body, checksum, position, None))
 
     def _body(self, code: int, data: bytes | memoryview) -> Body:
@@ -277,7 +292,7 @@ class FileReader:
         end = len(data)
         pos = 0
         first = self.decoder.format is None
-        decode = self._first if first else self.decoder.decode
+        read = self._first if first else self.decoder.read
         expand = self.expand
         try:
             if self.position == 0:
@@ -296,7 +311,7 @@ class FileReader:
                     self.wanted = length
                     break
                 try:
-                    event = decode(data[pos : pos + length] if length < end else data, self.position)
+                    event = read(data[pos : pos + length] if length < end else data, self.position)
                 except CodecError as error:
                     raise error.at(f"event@{self.position}", self.position) from None
                 pos += length
@@ -304,9 +319,11 @@ class FileReader:
                 if pos == end:
                     data, pos, end = b"", 0, 0  # it is not needed any more
                     self.wanted = HEADER_SIZE
+                if event is None:
+                    continue
                 yield event
                 if first:
-                    decode, first = self.decoder.decode, False
+                    read, first = self.decoder.read, False
                 if expand and isinstance(event.body, TransactionPayload):
                     yield from self._inner(event)
         finally:
