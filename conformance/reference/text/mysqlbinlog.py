@@ -71,6 +71,7 @@ _KNOWN_FLAGS: Final = sum(bit for bit, _ in _FLAGS)
 _UNKNOWN_VERSION: Final = 999999
 _TELLS_ROW_ID: Final = 80030  # the first server whose TABLE_MAP says whether there is a generated primary key
 _OFTEN: Final = frozenset((Gtid, GtidTagged, TableMap, control_events.Xid))  # one of each in most transactions
+_MAX_TITLES: Final = 256
 _DEFERRED: Final = (statement_events.Intvar, statement_events.Rand, statement_events.UserVar)
 
 
@@ -421,6 +422,8 @@ class LogText:
         key = body.type, body.flags
         known = self._titles.get(key)
         if known is None:
+            if len(self._titles) >= _MAX_TITLES:
+                self._titles.clear()
             known = self._titles[key] = self._title(body)
         return b"%b%d%b" % (known[0], body.table_id, known[1])
 
