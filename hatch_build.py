@@ -65,8 +65,13 @@ def compiled(root: Path, place: Path) -> list[Path]:
         sources.append((written if written.exists() else types.with_suffix(".py")).relative_to(place).as_posix())
     cplusplus = [(_PACKAGE / name).as_posix() for name in _IN_CPLUSPLUS]
     command = [sys.executable, "-c", _BUILDER, " ".join(cplusplus), " ".join(sources)]
-    answer = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
-    found = [path.relative_to(place) for path in sorted((place / _PACKAGE).rglob(f"*{sysconfig.get_config_var('EXT_SUFFIX')}"))]
+    answer = subprocess.run(  # noqa: S603 - this Python, with our own words
+        command, cwd=place, capture_output=True, text=True, check=False
+    )
+    found = [
+        path.relative_to(place)
+        for path in sorted((place / _PACKAGE).rglob(f"*{sysconfig.get_config_var('EXT_SUFFIX')}"))
+    ]
     if answer.returncode or len(found) != len(sources):
         raise RuntimeError(f"the reference cannot be compiled:\n{answer.stdout[-2000:]}{answer.stderr[-2000:]}")
     return found

@@ -133,7 +133,7 @@ class Receiver:
 
     def feed(self, event: ObservedEvent) -> Judged:
         """Judge the next event."""
-        if event.type == _QUERY or event.type == _ROTATE:  # whose role needs more than type and flags
+        if event.type in (_QUERY, _ROTATE):  # whose role needs more than type and flags
             return self._judge(event)
         key = event.type, event.flags, self.parser.state.value, self._begun
         step = self._steps.get(key)

@@ -14,8 +14,8 @@ from conformance.reference.binlog.control_events import Rotate, Stop
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.gtid_set import PreviousGtids
-from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.images import MAX_PLANS
+from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, RowsBody, included
 from conformance.reference.cursor import bitmap_size
 from conformance.reference.errors import CodecError
@@ -127,8 +127,7 @@ def changes_of(
     before = _columns(table, form, body.before_columns)
     after = _columns(table, form, body.after_columns)
     known = None
-    number = 0
-    for row in body.rows if isinstance(body, RowsBody) else body.rows():
+    for number, row in enumerate(body.rows if isinstance(body, RowsBody) else body.rows()):
         try:
             old = None if before is None or row.before is None else _image(row.before, before, None)
             if resolve is not None:
@@ -137,7 +136,6 @@ def changes_of(
         except CodecError as error:
             raise error.at(f"rows[{number}]") from None
         yield Change(number, row, old, new)
-        number += 1
 
 
 class EventFields(NamedTuple):

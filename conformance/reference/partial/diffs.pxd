@@ -1,9 +1,0 @@
-cimport cython
-
-cdef int _REMOVE, _LONG
-
-@cython.locals(
-    out=list, pos=Py_ssize_t, end=Py_ssize_t, start=Py_ssize_t, stop=Py_ssize_t, last=Py_ssize_t, code=int,
-    octets="const unsigned char *",
-)
-cpdef list split_diffs(bytes data)
