@@ -56,12 +56,16 @@ def test_the_variable_passes_over_a_compiled_module(tmp_path: Path, pure: str, s
 def test_answers_tell_output_messages_and_exit_codes_apart(tmp_path: Path) -> None:
     copy = tmp_path / "log"
     data = LOG.read_bytes()
-    said = set()
+    said: dict[tuple[str, ...], list[bytes]] = {command: [] for command in COMMANDS}
     for form in (data, data[:-1], data[: len(data) // 2]):
         copy.write_bytes(form)
-        said |= {answer(command, str(copy)) for command in COMMANDS}
-    assert len(said) == 3 * len(COMMANDS)
-    assert str(copy).encode() not in b"".join(said)
+        for command, answers in said.items():
+            answers.append(answer(command, str(copy)))
+    printed = said["decode", "-v"]
+    assert len(set(printed)) == 3
+    assert [each.split(b"\n")[0] for each in printed] == [b"0", b"1", b"1"]
+    assert b"truncated" in printed[1]
+    assert all(str(copy).encode() not in each for answers in said.values() for each in answers)
 
 
 def test_damaged_forms_depend_on_the_log_alone() -> None:
