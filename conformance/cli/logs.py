@@ -14,7 +14,6 @@ import click
 
 from conformance.cli.console import InputCorrupt, Usage, narrate, progress
 from conformance.cli.encryption import DecryptedLog, plain_log
-from conformance.reference.binlog.encrypted_file import HEADER_SIZE
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.start_position import read_from
 from conformance.reference.binlog.unfolding import DEFAULT_LIMIT
@@ -130,7 +129,11 @@ def whole_file(path: str, keyring: Keyring | None) -> Iterator[tuple[BinaryIO, i
             plain = plain_log(file, keyring)
         except CodecError as error:
             raise refused(path, error) from error
-        yield plain, size - (HEADER_SIZE if isinstance(plain, DecryptedLog) else 0)
+        if isinstance(plain, DecryptedLog):
+            from conformance.reference.binlog.encrypted_file import HEADER_SIZE
+
+            size -= HEADER_SIZE
+        yield plain, size
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """python-mysql-replication over a file: it has no file reader, so it gets the events one by one.
 
-    python tests/benchmarks/mysql_replication.py FILE [--print]
+    python tests/benchmarks/mysql_replication.py [--print] FILE
 
 Decodes every event; ``--print`` writes each row as Python shows it, the least that a program would do with it.
 Imports nothing of the kit, so that a process has the peer's own costs alone.
@@ -60,4 +60,4 @@ class Peer:
 
 
 if __name__ == "__main__":
-    Peer()(Path(sys.argv[1]).read_bytes(), show="--print" in sys.argv)
+    Peer()(Path(sys.argv[-1]).read_bytes(), show="--print" in sys.argv)
