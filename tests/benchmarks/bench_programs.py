@@ -54,17 +54,15 @@ class Program(NamedTuple):
     pure: bool = False
 
 
-def seconds(program: Program, file: Path) -> float:
-    """CPU time of one run: the process and all that it waited for."""
+def seconds(program: Program, file: Path) -> float | None:
+    """CPU time of one run: the process and all that it waited for. ``None`` for a program that refuses the file."""
     environment = {**os.environ, "BINLOG_LAB_PURE": str(int(program.pure)), "PYTHONPATH": str(program.folder or "")}
     started = subprocess.Popen(
         [*program.command, str(file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, cwd="/"
     )
     _, status, usage = os.wait4(started.pid, 0)
     started.returncode = os.waitstatus_to_exitcode(status)
-    if started.returncode:
-        raise SystemExit(f"{program.name} ended with {started.returncode}: {' '.join(program.command)} {file}")
-    return usage.ru_utime + usage.ru_stime
+    return None if started.returncode else usage.ru_utime + usage.ru_stime
 
 
 def table(title: str, programs: list[Program], file: Path, rounds: int, base: str) -> None:
@@ -72,10 +70,13 @@ def table(title: str, programs: list[Program], file: Path, rounds: int, base: st
     spent: dict[str, list[float]] = {program.name: [] for program in programs}
     for _ in range(rounds):
         for program in programs:
-            spent[program.name].append(seconds(program, file))
+            spent[program.name] += [one for one in [seconds(program, file)] if one is not None]
     print(f"{title} ({file.stat().st_size / 1e6:.0f} MB)")
     for name, each in spent.items():
-        ratio = f"{median(spent[base]) / median(each):6.2f}" if base in spent else ""
+        if len(each) < rounds:
+            print(f"  {name:<44} refuses the file")
+            continue
+        ratio = f"{median(spent[base]) / median(each):6.2f}" if spent.get(base) else ""
         print(f"  {name:<44} {median(each):7.2f} s  {ratio}", flush=True)
 
 
