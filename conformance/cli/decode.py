@@ -71,13 +71,16 @@ def command(
         raise Usage("-v, --table-metadata and --hexdump belong to --format text")
     writer = None if dialect is None else named_dialect(dialect)
     check_files(files)
+    hidden: dict[int, int] = {}  # events that are not shown, by type code
+    passing = form != "text" and which == "rows" and not resolve
     logs = SelectedLogs(
-        files, selection, dialect=writer, limit=limit, keyring=read_keyring(keyring), keep_bytes=hexdump
-    )
+        files, selection, dialect=writer, limit=limit, keyring=read_keyring(keyring), keep_bytes=hexdump,
+        pass_over=hidden if passing else None,
+    )  # fmt: skip
     if form == "text":
         _text(logs, types=verbose > 1, metadata=table_metadata, dialect=writer)
     else:
-        _changes(logs, form, types=types, rows_only=which == "rows", resolve=resolve)
+        _changes(logs, form, hidden, types=types, rows_only=which == "rows", resolve=resolve)
 
 
 def _text(logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect | None) -> None:
@@ -135,8 +138,12 @@ def _pieces(text: LogText, event: Event, choice: Choice, data: bytes | None) -> 
     return text.left_out(event, partial=choice is Choice.OTHER_TABLE)
 
 
-def _changes(logs: SelectedLogs, form: str, *, types: bool, rows_only: bool, resolve: bool) -> None:
+def _changes(
+    logs: SelectedLogs, form: str, hidden: dict[int, int], *, types: bool, rows_only: bool, resolve: bool
+) -> None:
+    from conformance.reference.binlog.rows import ROWS_TYPES
     from conformance.reference.errors import CodecError
+    from conformance.reference.event_types import event_name
     from conformance.reference.replay.engine import Replay
     from conformance.reference.text.csv_changes import HEADER, csv_line
     from conformance.reference.text.row_changes import RowChanges, json_line
@@ -144,7 +151,9 @@ def _changes(logs: SelectedLogs, form: str, *, types: bool, rows_only: bool, res
     output = Output()
     changes = RowChanges(tagged=types, rows_only=rows_only, line=csv_line if form == "csv" else json_line)
     replay = Replay(lenient=True) if resolve else None
-    hidden: Counter[str] = Counter()
+    resolve_row = None if replay is None else replay.row
+    write, begins_inside = output.write, logs.begins_inside
+    shown = ROWS_TYPES if rows_only else None
     begun = False
     try:
         for path, chosen in logs.each():
@@ -155,31 +164,27 @@ def _changes(logs: SelectedLogs, form: str, *, types: bool, rows_only: bool, res
                 begun = True
                 if choice is not Choice.PRINTED:
                     continue
-                if not _is_rows(event) and rows_only:
-                    hidden[event.name] += 1
-                if logs.begins_inside and _lacks_table(event):
+                code = event.header.type
+                if shown is not None and code not in shown:
+                    hidden[code] = hidden.get(code, 0) + 1
+                if begins_inside and _lacks_table(event):
                     narrate(f"{path}: the TABLE_MAP of the rows at {event.position} is before --start-position")
                     continue
                 try:
                     if replay is not None:
                         replay.other(event)
-                    for line in changes.event(event, None if replay is None else replay.row):
-                        output.write(line.encode("utf-8", "backslashreplace") + b"\n")
+                    for line in changes.event(event, resolve_row):
+                        write(line.encode("utf-8", "backslashreplace") + b"\n")
                 except CodecError as error:
                     raise refused(path, event.located(error)) from error
     finally:
         output.flush()
-        narrate(_closing(changes, hidden, resolve=resolve) + _left_out(logs))
+        names = Counter({event_name(code): number for code, number in hidden.items()})
+        narrate(_closing(changes, names, resolve=resolve) + _left_out(logs))
 
 
 def _left_out(logs: SelectedLogs) -> str:
     return f"; left out: {_count(logs.left_out, 'event')}" if logs.left_out else ""
-
-
-def _is_rows(event: Event) -> bool:
-    from conformance.reference.binlog.rows import ROWS_TYPES
-
-    return event.header.type in ROWS_TYPES
 
 
 def _lacks_table(event: Event) -> bool:

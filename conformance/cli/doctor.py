@@ -9,6 +9,10 @@ import click
 from conformance.cli.console import CouldNotRun, narrate
 from conformance.cli.server_use import server_errors
 
+_BUILDS = {
+    "compiled": "its inner loops are machine code (BINLOG_LAB_PURE=1 takes the sources)",
+    "pure": "Python sources; a wheel built where there are C and C++ compilers is compiled",
+}
 _MARKS = {"ok": "ok     ", "missing": "MISSING", "absent": "absent "}
 
 
@@ -19,10 +23,12 @@ def command(form: str) -> None:
 
     Fetches, installs and starts nothing. Exit code 3 if a thing that 'conformance' needs is missing.
     """
-    from conformance.servers.survey import State, survey
+    from conformance.builds import build
+    from conformance.servers.survey import Fact, State, survey
 
     with server_errors():
         facts = survey()
+    facts.append(Fact("reference", State.OK, f"{build()}: {_BUILDS[build()]}"))
     missing = [fact for fact in facts if fact.state is State.MISSING]
     if form == "json":
         entries = [

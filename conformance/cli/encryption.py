@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 import click
 
 from conformance.cli.console import Usage
-from conformance.reference.binlog.encrypted_file import HEADER_SIZE, EncryptionHeader, LogCipher
-from conformance.reference.binlog.header import ENCRYPTED_MAGIC
-from conformance.reference.encryption.keyring import Keyring
 from conformance.reference.errors import CodecError
 
-_HEAD: Final = len(ENCRYPTED_MAGIC)
+if TYPE_CHECKING:
+    from conformance.reference.binlog.encrypted_file import LogCipher
+    from conformance.reference.encryption.keyring import Keyring
 
 
 keyring_option: Final = click.option(
@@ -27,6 +26,8 @@ def read_keyring(path: Path | None) -> Keyring | None:
     """The keys in a file, if one is named; a file that is no keyring is a wrong argument."""
     if path is None:
         return None
+    from conformance.reference.encryption.keyring import Keyring
+
     try:
         return Keyring.parse(path.read_bytes())
     except OSError as problem:
@@ -37,19 +38,25 @@ def read_keyring(path: Path | None) -> Keyring | None:
 
 def plain_log(file: BinaryIO, keyring: Keyring | None) -> BinaryIO:
     """The file, or its plain bytes if it is encrypted and there is a keyring. The file is at its beginning."""
-    if keyring is None or _next(file) != ENCRYPTED_MAGIC:
+    if keyring is None:
+        return file
+    from conformance.reference.binlog.encrypted_file import HEADER_SIZE, EncryptionHeader
+    from conformance.reference.binlog.header import ENCRYPTED_MAGIC
+
+    size = len(ENCRYPTED_MAGIC)
+    if _next(file, size) != ENCRYPTED_MAGIC:
         return file
     head = b""
     while len(head) < HEADER_SIZE and (more := file.read(HEADER_SIZE - len(head))):
         head += more
     cipher = EncryptionHeader.decode(head).unlock(keyring)
-    cipher.verify(cipher.crypt(_next(file), 0))
+    cipher.verify(cipher.crypt(_next(file, size), 0))
     return cast("BinaryIO", DecryptedLog(file, cipher))
 
 
-def _next(file: BinaryIO) -> bytes:
-    """The next four bytes, which stay there. The files of the commands are buffered, standard input too."""
-    return cast("io.BufferedReader", file).peek(_HEAD)[:_HEAD]
+def _next(file: BinaryIO, size: int) -> bytes:
+    """The next bytes, which stay there. The files of the commands are buffered, standard input too."""
+    return cast("io.BufferedReader", file).peek(size)[:size]
 
 
 class DecryptedLog:

@@ -80,7 +80,10 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class SelectedLogs:
-    """The events of files with what becomes of each. ``stopped``: a filter ended the output."""
+    """The events of files with what becomes of each. ``stopped``: a filter ended the output.
+
+    ``pass_over``: as in :class:`EventDecoder`, where no filter wants to see the events.
+    """
 
     def __init__(
         self,
@@ -91,6 +94,7 @@ class SelectedLogs:
         limit: int | None,
         keyring: Keyring | None = None,
         keep_bytes: bool = False,
+        pass_over: dict[int, int] | None = None,
     ) -> None:
         self.files = files
         self.stopped = False
@@ -102,6 +106,7 @@ class SelectedLogs:
         self._limit = limit
         self._keyring = keyring
         self._keep_bytes = keep_bytes
+        self._pass_over = pass_over if self._filter.takes_all and not self.begins_inside else None
 
     @property
     def begins_inside(self) -> bool:
@@ -119,7 +124,14 @@ class SelectedLogs:
     def _events(self, path: str, start: int) -> Iterator[tuple[Event, Choice]]:
         reader = log_reader(dialect=self._dialect, limit=self._limit)
         reader.decoder.keep_bytes = self._keep_bytes
-        for event in read_log(path, reader=reader, start=start, keyring=self._keyring):
+        reader.decoder.pass_over = self._pass_over
+        events = read_log(path, reader=reader, start=start, keyring=self._keyring)
+        if self._filter.takes_all and not self._keep_bytes:
+            printed = Choice.PRINTED
+            for event in events:
+                yield event, printed
+            return
+        for event in events:
             choice = self._filter.choose(event)
             if choice is Choice.STOP:
                 self.stopped = True

@@ -14,7 +14,6 @@ import click
 
 from conformance.cli.console import InputCorrupt, Usage, narrate, progress
 from conformance.cli.encryption import DecryptedLog, plain_log
-from conformance.reference.binlog.encrypted_file import HEADER_SIZE
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.start_position import read_from
 from conformance.reference.binlog.unfolding import DEFAULT_LIMIT
@@ -99,10 +98,14 @@ def read_log(
         show = stack.enter_context(_position(path))
         try:
             file = plain_log(raw, keyring)
-            for number, event in enumerate(read_from(file, start, reader=reader)):
-                if not number % _OFTEN:
-                    show(reader.position)
-                yield event
+            events = read_from(file, start, reader=reader)
+            if show is None:
+                yield from events
+            else:
+                for number, event in enumerate(events):
+                    if not number % _OFTEN:
+                        show(reader.position)
+                    yield event
         except CodecError as error:
             raise refused(path, error) from error
         except OSError as problem:
@@ -126,15 +129,19 @@ def whole_file(path: str, keyring: Keyring | None) -> Iterator[tuple[BinaryIO, i
             plain = plain_log(file, keyring)
         except CodecError as error:
             raise refused(path, error) from error
-        yield plain, size - (HEADER_SIZE if isinstance(plain, DecryptedLog) else 0)
+        if isinstance(plain, DecryptedLog):
+            from conformance.reference.binlog.encrypted_file import HEADER_SIZE
+
+            size -= HEADER_SIZE
+        yield plain, size
 
 
 @contextmanager
-def _position(path: str) -> Iterator[Callable[[int], None]]:
+def _position(path: str) -> Iterator[Callable[[int], None] | None]:
     """A function that takes positions and shows the progress in a large file, unless data go to the terminal."""
     size = 0 if path == STDIN else Path(path).stat().st_size
     if size < _BIG or not sys.stderr.isatty() or sys.stdout.isatty():
-        yield lambda _: None
+        yield None
         return
     with progress() as sink:
         yield lambda position: sink(Progress(label=path, done=position, total=size, unit="B"))

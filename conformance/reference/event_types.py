@@ -62,11 +62,9 @@ _NAMES: Final = {
     EventType.GTID_TAGGED: "GTID_TAGGED_LOG_EVENT",
 }
 
+_KNOWN: Final = {int(member): _NAMES.get(member, f"{member.name}_EVENT") for member in EventType}
+
 
 def event_name(code: int) -> str:
     """The name of an event type in the specification, ``UNKNOWN_EVENT(n)`` for an unknown number."""
-    try:
-        member = EventType(code)
-    except ValueError:
-        return f"UNKNOWN_EVENT({code})"
-    return _NAMES.get(member, f"{member.name}_EVENT")
+    return _KNOWN.get(code) or f"UNKNOWN_EVENT({code})"

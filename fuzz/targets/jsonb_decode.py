@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from conformance.reference.errors import DecodeError, too_deep
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.layout import decode_strict, storage_free
+from conformance.reference.jsonb.stored_text import document_text
+from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import MAX_DEPTH, JsonValue, same
 from conformance.reference.jsonb.view import View, open_document
 from fuzz import documents
@@ -17,11 +19,13 @@ if TYPE_CHECKING:
 
 INVARIANT: Final = (
     "Lenient reading, strict reading and the lazy view give the same value wherever they give one; the view refuses"
-    " what the lenient reading refuses, and the strict reading covers its input exactly."
+    " what the lenient reading refuses, and the strict reading covers its input exactly. The text straight from the"
+    " bytes is the text of the value."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.jsonb.decode",
     "conformance.reference.jsonb.layout",
+    "conformance.reference.jsonb.stored_text",
     "conformance.reference.jsonb.view",
 )
 MAX_LEN: Final = 2048
@@ -35,6 +39,10 @@ def check(data: bytes) -> None:
     long = refused is not None and refused.code == "shared-children"  # the view counts elements, not their bytes
     if (refused is None) != (unseen is None) and not long:
         raise Violation("the view sees what the lenient reading sees", str(refused), str(unseen))
+    text, unwritten = attempt(document_text, data)
+    plain, unprintable = (None, refused) if refused is not None else attempt(format_text, value)
+    require(text == plain, "the text straight from the bytes is that of the value", text, plain)
+    require(str(unwritten) == str(unprintable), "and it is refused in the same words", str(unwritten), str(unprintable))
     strict, refused_strictly = attempt(decode_strict, data)
     if refused is not None:
         require(refused_strictly, "the strict reading takes nothing that the lenient one refuses", str(refused))

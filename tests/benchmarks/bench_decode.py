@@ -29,7 +29,6 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 from conformance.reference.binlog.files import read_events
-from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.rows import LazyRows, Row, rows_body
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.event_types import EventType
@@ -38,6 +37,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import decode_diffs
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
+from tests.benchmarks.mysql_replication import Peer
 from tests.gtids import gtid
 from tests.logs import row_group
 
@@ -128,45 +128,6 @@ def everything(data: bytes) -> int:
                         decode(value)
                 updates += 1
     return updates
-
-
-class _Control:
-    charset = "utf8mb4"
-
-    def _get_dbms(self) -> str:
-        return "mysql"
-
-
-class Peer:
-    """python-mysql-replication, fed single events (it has no file reader)."""
-
-    def __init__(self) -> None:
-        from pymysql.protocol import MysqlPacket
-        from pymysqlreplication.packet import BinLogPacketWrapper
-
-        self.packet = MysqlPacket
-        self.wrapper = BinLogPacketWrapper
-        self.allowed = set(BinLogPacketWrapper._BinLogPacketWrapper__event_map.values())
-        self.tables: dict[int, Any] = {}
-
-    def __call__(self, data: bytes) -> int:
-        updates = 0
-        pos = len(MAGIC)
-        control = _Control()
-        while pos < len(data):
-            length = int.from_bytes(data[pos + 9 : pos + 13], "little")
-            packet = self.packet(b"\0" + data[pos : pos + length], "utf8")
-            pos += length
-            wrapped = self.wrapper(
-                packet, self.tables, control, (9, 7, 4), True, self.allowed,
-                None, None, None, None, False, False, False, True, False,
-            )  # fmt: skip
-            event = wrapped.event
-            if wrapped.event_type == EventType.TABLE_MAP:
-                self.tables[event.table_id] = event.get_table()
-            elif hasattr(event, "rows"):
-                updates += len(event.rows)
-        return updates
 
 
 def compare(shape: str, count: int, rounds: int) -> None:

@@ -129,12 +129,17 @@ def _plant_into_rows(fault: SourceFault, patch: pytest.MonkeyPatch) -> None:
 
             class Late(Gtids):
                 last: str | None = None
+                late: str | None = None
+
+                @property
+                def now(self) -> str | None:
+                    return self.late
 
                 def feed(self, body: Any) -> None:
                     true = Gtids()
                     true.feed(body)
                     if true.now is not None:
-                        self.now, self.last = self.last, true.now
+                        self.late, self.last = self.last, true.now
 
             patch.setattr(rows, "Gtids", Late)
         case "rows/absent-image-is-empty":

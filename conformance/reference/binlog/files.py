@@ -48,6 +48,10 @@ WINDOW: Final = 1 << 20
 # Plain numbers for the path of every event: looking up a member of an enumeration costs more than the comparison.
 _FORMAT_DESCRIPTION: Final = int(EventType.FORMAT_DESCRIPTION)
 _TABLE_MAP: Final = int(EventType.TABLE_MAP)
+_QUERY: Final = int(EventType.QUERY)
+_XID: Final = int(EventType.XID)
+_XID_END: Final = HEADER_SIZE + 8
+PASSED: Final = frozenset((_TABLE_MAP, _QUERY, _XID))  # of which nothing shows where rows are wanted
 _NOT_INSIDE: Final = (int(EventType.TRANSACTION_PAYLOAD), _FORMAT_DESCRIPTION)
 
 _U4: Final = Struct("<I").unpack_from
@@ -55,9 +59,11 @@ _LENGTH_OFFSET: Final = 9
 _CRC_RESIDUE: Final = 0x2144DF1C  # what CRC-32 gives over any bytes followed by their own CRC-32
 _MAX_CACHED_MAPS: Final = 512
 _MAX_CACHED_SIZE: Final = 16384
+_MAX_CACHED_QUERY: Final = 256  # bytes of one; the BEGINs of a session mostly have the same
 _MAX_OPEN_TABLES: Final = 4096  # far above the 61 tables of a join and what triggers and cascades add
 _VIEWED: Final = frozenset((*map(int, ROWS_TYPES), int(EventType.TRANSACTION_PAYLOAD)))  # read without a copy
 _ANCIENT_TABLE_ID: Final = 6  # post-header length of rows events with a 4-byte table id
+_new = tuple.__new__  # of a named tuple from a tuple: its own constructor costs as much as all else about a small event
 
 
 class Note(NamedTuple):
@@ -75,6 +81,9 @@ class EventDecoder:
     without one, the bounds of :mod:`.unfolding`. ``keep_bytes`` keeps those of the last event in
     ``event_bytes``. ``rules`` are for the metadata of TABLE_MAPs; ``rules_for``
     returns the rules of the writer whose version a FORMAT_DESCRIPTION names.
+
+    ``pass_over`` names a dictionary that counts events by type. Events of :data:`PASSED` then are read and checked as
+    ever, but a :class:`FileReader` counts them there instead of yielding them, except inside payloads.
     """
 
     def __init__(
@@ -94,20 +103,30 @@ class EventDecoder:
         self.format: FormatDescription | None = None
         self.tables: dict[int, TableMap] = {}
         self.keep_bytes = False
+        self.pass_over: dict[int, int] | None = None
         self.event_bytes = b""
         self._footer = footer_size(algorithm)
         # One TABLE_MAP precedes every statement, nearly always with the same bytes: decoding it once also keeps the
         # row readers that were compiled for it.
         self._maps: dict[bytes, TableMap] = {}
+        self._queries: dict[bytes, Body] = {}
+        self._latest: TableMap | None = None  # stands last in the tables
 
     def decode(self, data: bytes | bytearray, position: int | None = None) -> Event:
         """Decode one event that is exactly ``data``. Offsets in errors count from its start."""
+        event = self.read(data, position)
+        assert event is not None, "only a file reader passes over events"
+        return event
+
+    def read(self, data: bytes | bytearray, position: int | None = None) -> Event | None:
+        """As :meth:`decode`; ``None`` for an event that is passed over."""
         if len(data) < HEADER_SIZE:
             raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=19, got=len(data))
         if self.keep_bytes:
             self.event_bytes = bytes(data)
-        header = Header._make(HEADER.unpack_from(data))
-        if header.type == _FORMAT_DESCRIPTION:
+        header = _new(Header, HEADER.unpack_from(data))
+        code = header.type
+        if code == _FORMAT_DESCRIPTION:
             return self._format_description(bytes(data), position)
         length = len(data)
         if header.length != length:
@@ -123,17 +142,36 @@ class EventDecoder:
             if self.verify and crc32(data) != _CRC_RESIDUE:
                 check_sum(memoryview(data)[:length], checksum)
         if length <= WINDOW:
-            return Event(header, self._body(header.type, bytes(data[HEADER_SIZE:length])), checksum, position)
-        body = memoryview(data)[HEADER_SIZE:length]
-        viewed = header.type in _VIEWED
-        return Event(header, self._body(header.type, body if viewed else bytes(body)), checksum, position)
+            if code == _XID and length == _XID_END and self.pass_over is not None:
+                self.pass_over[code] = self.pass_over.get(code, 0) + 1
+                return None  # eight bytes of any value: there is nothing to check
+            body = self._body(code, bytes(data[HEADER_SIZE:length]))
+        else:
+            view = memoryview(data)[HEADER_SIZE:length]
+            body = self._body(code, view if code in _VIEWED else bytes(view))
+        passed = self.pass_over
+        if passed is not None and code in PASSED:
+            passed[code] = passed.get(code, 0) + 1
+            return None
+        return _new(Event, (header, body, checksum, position, None))
 
     def _body(self, code: int, data: bytes | memoryview) -> Body:
         if code == _TABLE_MAP:
             return self._table_map(bytes(data))
+        if code == _QUERY and len(data) <= _MAX_CACHED_QUERY:
+            return self._query(bytes(data))
         if code in V1_TYPES and self.format and self.format.post_header_length(code) == _ANCIENT_TABLE_ID:
             raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(code))
         return decode_body(code, data, self.tables)
+
+    def _query(self, data: bytes) -> Body:
+        query = self._queries.get(data)
+        if query is None:
+            query = decode_body(_QUERY, data, self.tables)
+            if len(self._queries) >= _MAX_CACHED_MAPS:
+                self._queries.clear()
+            self._queries[data] = query
+        return query
 
     def _table_map(self, data: bytes) -> TableMap:
         table = self._maps.get(data)
@@ -147,6 +185,9 @@ class EventDecoder:
                     self._maps.clear()
                 self._maps[data] = table
         tables = self.tables
+        if table is self._latest:
+            return table
+        self._latest = table
         # The server forgets its tables at the end of each statement. A filtered log may still refer to them.
         tables.pop(table.table_id, None)
         if len(tables) >= _MAX_OPEN_TABLES:
@@ -163,6 +204,7 @@ class EventDecoder:
         if self._rules_for is not None:
             self.rules = self._rules_for(event.body.server_version)
             self._maps.clear()
+        self._latest = None
         self.tables.clear()  # table ids start again in another server's, or another run's, file
         return event
 
@@ -260,7 +302,7 @@ class FileReader:
         end = len(data)
         pos = 0
         first = self.decoder.format is None
-        decode = self._first if first else self.decoder.decode
+        read = self._first if first else self.decoder.read
         expand = self.expand
         try:
             if self.position == 0:
@@ -279,7 +321,7 @@ class FileReader:
                     self.wanted = length
                     break
                 try:
-                    event = decode(data[pos : pos + length] if length < end else data, self.position)
+                    event = read(data[pos : pos + length] if length < end else data, self.position)
                 except CodecError as error:
                     raise error.at(f"event@{self.position}", self.position) from None
                 pos += length
@@ -287,9 +329,11 @@ class FileReader:
                 if pos == end:
                     data, pos, end = b"", 0, 0  # it is not needed any more
                     self.wanted = HEADER_SIZE
+                if event is None:
+                    continue
                 yield event
                 if first:
-                    decode, first = self.decoder.decode, False
+                    read, first = self.decoder.read, False
                 if expand and isinstance(event.body, TransactionPayload):
                     yield from self._inner(event)
         finally:

@@ -284,4 +284,7 @@ def gtid_text(body: object) -> str | None:
     if not isinstance(body, (Gtid, GtidTagged)) or body.type == EventType.ANONYMOUS_GTID:
         return None
     tag = f"{body.tag}:" if isinstance(body, GtidTagged) and body.tag else ""
-    return f"{body.uuid}:{tag}{body.gno}"
+    return f"{_uuid_text(body.uuid)}:{tag}{body.gno}"
+
+
+_uuid_text = lru_cache(maxsize=64)(str)  # as :func:`_uuid`

@@ -34,7 +34,7 @@ PARTIAL_JSON_OPTION: Final = 1  # the only value_options bit that exists
 
 _WORD: Final = 8  # bytes of a null bitmap that is read bit by bit
 _PARTIAL_UPDATE_ROWS: Final = int(EventType.PARTIAL_UPDATE_ROWS)
-_MAX_CACHED_PATTERNS: Final = 256
+MAX_PLANS: Final = 256  # of images, kept with a TABLE_MAP
 
 Image: TypeAlias = "tuple[Value | None, ...]"
 ReadImage: TypeAlias = "Callable[[bytes, int], tuple[Any, int]]"
@@ -155,7 +155,7 @@ class _Plan:
         reader = self.patterns.get(partial)
         if reader is None:
             reader = _image_reader(self.partial_reads(partial), self.fill)
-            if len(self.patterns) < _MAX_CACHED_PATTERNS:
+            if len(self.patterns) < MAX_PLANS:
                 self.patterns[partial] = reader
         return reader
 
@@ -171,7 +171,7 @@ def _plan(table: TableMap, bitmap: int, *, view: bool = False) -> _Plan:
     plan: _Plan | None = table.plans.get(key)
     if plan is None:
         plan = _Plan(table, bitmap, view=view)
-        if len(table.plans) < _MAX_CACHED_PATTERNS:
+        if len(table.plans) < MAX_PLANS:
             table.plans[key] = plan
     return plan
 

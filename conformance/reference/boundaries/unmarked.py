@@ -21,6 +21,11 @@ _START, _INSIDE = BoundaryType.START_TRANSACTION, BoundaryType.INSIDE_TRANSACTIO
 _END = BoundaryType.END_TRANSACTION
 
 
+_QUERY: Final = int(EventType.QUERY)
+_ROTATE: Final = int(EventType.ROTATE)
+_MAX_STEPS: Final = 256
+
+
 class Role(Enum):
     """The role of an event in a group; the value describes it."""
 
@@ -123,9 +128,24 @@ class Receiver:
         self._begun = False
         self._relay = relay
         self._shift = shift
+        # What an event did in a state: a log has few kinds of events, and as few states.
+        self._steps: dict[tuple[int, int, int, bool], tuple[Judged, BoundaryType, bool]] = {}
 
     def feed(self, event: ObservedEvent) -> Judged:
         """Judge the next event."""
+        if event.type in (_QUERY, _ROTATE):  # whose role needs more than type and flags
+            return self._judge(event)
+        key = event.type, event.flags, self.parser.state.value, self._begun
+        step = self._steps.get(key)
+        if step is None:
+            judged = self._judge(event)
+            if len(self._steps) < _MAX_STEPS:
+                self._steps[key] = judged, self.parser.state, self._begun
+            return judged
+        judged, self.parser.state, self._begun = step
+        return judged
+
+    def _judge(self, event: ObservedEvent) -> Judged:
         role = role_of(event, relay=self._relay)
         guess = GUESSES[role][0 if not self.parser.in_group else 2 if self._begun else 1]
         marker = marker_of(event.flags, self._shift) or guess

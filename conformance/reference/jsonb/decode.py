@@ -39,8 +39,6 @@ _uint32 = Struct("<I").unpack_from
 _int64 = Struct("<q").unpack_from
 _uint64 = Struct("<Q").unpack_from
 _double = Struct("<d").unpack_from
-_small_header = Struct("<HH").unpack_from
-_large_header = Struct("<II").unpack_from
 small_key = Struct("<HH").unpack_from
 large_key = Struct("<IH").unpack_from
 small_keys = Struct("<HH").iter_unpack
@@ -169,14 +167,18 @@ def container_header(data: bytes | bytearray, kind: int, start: int, end: int) -
     if kind & 1:
         if left < 8:
             raise _short("container", start, 8, end)
-        count, size = _large_header(data, start)
+        count = data[start + 3]  # first into the wide variable: in C, a byte shifted by 24 bits has a sign
+        size = data[start + 7]
+        count = data[start] | data[start + 1] << 8 | data[start + 2] << 16 | count << 24
+        size = data[start + 4] | data[start + 5] << 8 | data[start + 6] << 16 | size << 24
         keys = start + 8
         values = keys + 6 * count if kind == 1 else keys
         values_end = values + 5 * count
     else:
         if left < 4:
             raise _short("container", start, 4, end)
-        count, size = _small_header(data, start)
+        count = data[start] | data[start + 1] << 8
+        size = data[start + 2] | data[start + 3] << 8
         keys = start + 4
         values = keys + 4 * count if kind == 0 else keys
         values_end = values + 3 * count
@@ -195,10 +197,10 @@ def container_header(data: bytes | bytearray, kind: int, start: int, end: int) -
     return count, start + size, values, values_end
 
 
-_LONG: Final = 160  # bytes of a string or key; shorter ones cannot make much of the entries that point to them
+LONG: Final = 160  # bytes of a string or key; shorter ones cannot make much of the entries that point to them
 
 
-def _spend(budget: list[int], size: int, offset: int) -> None:
+def spend(budget: list[int], size: int, offset: int) -> None:
     """Count a long string or key against the budget: entries that share its bytes could take unlimited memory."""
     budget[1] -= size
     if budget[1] < 0:
@@ -259,8 +261,8 @@ def _container(
         try:
             if entry_kind > LARGE_ARRAY:
                 value, stop = decode_scalar(data, entry_kind, at, end)
-                if stop - at > _LONG:
-                    _spend(budget, stop - at, at)
+                if stop - at > LONG:
+                    spend(budget, stop - at, at)
                 append(value)
             else:
                 append(_container(data, entry_kind, at, end, level, budget))
@@ -269,19 +271,19 @@ def _container(
     if kind > LARGE_OBJECT:
         return out
     key_entries = data[start + (8 if large else 4) : values]
-    keys = _keys(data, kind, start, end, values_end, key_entries, budget)
+    keys = object_keys(data, kind, start, end, values_end, key_entries, budget)
     members = dict(zip(keys, out, strict=True))
     return members if len(members) == count else _last_wins(keys, out)
 
 
 # Objects of one array mostly have the same keys, and then the same key entries and key bytes: offsets of keys do not
 # depend on the values. Small and bounded, as any input may have other keys.
-_known_keys: dict[tuple[int, bytes, bytes], list[str]] = {}
+known_keys: dict[tuple[int, bytes, bytes], list[str]] = {}
 _KNOWN_KEYS: Final = 1024
 _KNOWN_BYTES: Final = 1024  # of key entries and keys: what is kept stays below a few megabytes
 
 
-def _keys(
+def object_keys(
     data: bytes, kind: int, start: int, end: int, values_end: int, key_entries: bytes, budget: list[int]
 ) -> list[str]:
     """The keys of an object, in entry order."""
@@ -292,7 +294,7 @@ def _keys(
     )
     last = start + offset + length
     known = kind, key_entries, data[values_end:last]
-    keys = _known_keys.get(known)
+    keys = known_keys.get(known)
     if keys is not None and last <= end:
         return keys
     keys = []
@@ -308,8 +310,8 @@ def _keys(
                 expected=f"{values_end - start}..{end - start}",
                 got=f"{offset}+{length}",
             )
-        if length > _LONG:
-            _spend(budget, length, at)
+        if length > LONG:
+            spend(budget, length, at)
         furthest = max(furthest, stop)
         raw = data[at:stop]
         try:
@@ -318,8 +320,8 @@ def _keys(
             keys.append(raw.decode("utf-8", "surrogateescape"))
     # Only where the bytes compared hold all keys do equal bytes mean equal keys.
     size = last - values_end + len(key_entries)
-    if furthest == last and size <= _KNOWN_BYTES and len(_known_keys) < _KNOWN_KEYS:
-        _known_keys[known] = keys
+    if furthest == last and size <= _KNOWN_BYTES and len(known_keys) < _KNOWN_KEYS:
+        known_keys[known] = keys
     return keys
 
 

@@ -12,6 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.errors import CodecError, EncodeError, too_deep
+from conformance.reference.jsonb.leaves import shortest
 from conformance.reference.jsonb.members import stored_order
 from conformance.reference.jsonb.opaque import opaque_text
 from conformance.reference.jsonb.values import DECIMAL, MAX_DEPTH, JsonValue, Opaque, UInt
@@ -36,7 +37,7 @@ def format_double(value: float) -> str:
 
     The server also counts characters, of which fixed notation may have 34: no 17 digits come so far.
     """
-    text = repr(value)
+    text = shortest(value)
     if "e" not in text and -_FIXED_LIMIT < value < _FIXED_LIMIT:
         return text
     if not isfinite(value):

@@ -17,7 +17,7 @@ from conformance.reference.boundaries.shipped import EventClass, classify_query
 from conformance.reference.text.session import DELIMITER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from conformance.reference.binlog.event import Body, Event
 
@@ -34,9 +34,14 @@ class AddedLines:
         self._open = False  # inside a transaction
         self._framed = False  # the FORMAT_DESCRIPTION of a source was printed; a relay log has one of its own before it
 
-    def before(self, event: Event) -> Iterator[bytes]:
+    def before(self, event: Event) -> Iterable[bytes]:
         """The lines in front of an event that is printed."""
         body = event.body
+        if not self._partial and not self._places and not isinstance(body, FormatDescription):
+            return ()
+        return self._before(event, body)
+
+    def _before(self, event: Event, body: Body) -> Iterator[bytes]:
         if self._partial and isinstance(body, (Gtid, GtidTagged, Rotate)):
             yield _COMMIT
             self._partial = False

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
@@ -78,6 +78,11 @@ class EventFilter:
     def start_file(self, *, last: bool) -> None:
         """Begin a file: the position of the end is one in the last file."""
         self._stop_position = self._selection.stop_position if last else None
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether it leaves nothing out, so that nobody needs to ask."""
+        return replace(self._selection, start_position=0) == Selection()
 
     def choose(self, event: Event) -> Choice:
         """What becomes of the next event."""

@@ -70,6 +70,8 @@ _FLAGS: Final = (
 _KNOWN_FLAGS: Final = sum(bit for bit, _ in _FLAGS)
 _UNKNOWN_VERSION: Final = 999999
 _TELLS_ROW_ID: Final = 80030  # the first server whose TABLE_MAP says whether there is a generated primary key
+_OFTEN: Final = frozenset((Gtid, GtidTagged, TableMap, control_events.Xid))  # one of each in most transactions
+_MAX_TITLES: Final = 256
 _DEFERRED: Final = (statement_events.Intvar, statement_events.Rand, statement_events.UserVar)
 
 
@@ -128,6 +130,9 @@ class LogText:
         self._rows_wait = False
         self._payload: Header | None = None
         self._tells_row_id = False
+        self._last_time: tuple[int, bytes] | None = None
+        self._last_second: tuple[int, bytes, bytes] | None = None
+        self._titles: dict[tuple[int, int], tuple[bytes, bytes]] = {}
 
     def begin(self) -> bytes:
         """The lines before the first event."""
@@ -171,9 +176,16 @@ class LogText:
             yield from self._end_payload()
         body = event.body
         yield from self._added.before(event)
-        yield self._place(event)
+        place = self._place(event)
         if marker := marker_of(event.header.flags):
-            yield b"# boundary: %b\n" % marker_title(marker).encode()
+            place += b"# boundary: %b\n" % marker_title(marker).encode()
+        kind = type(body)
+        if kind in _OFTEN:
+            yield place + self._head(event, data) + b"".join(self._body(event))
+            if kind is not TableMap:
+                self._added.follow(body)
+            return
+        yield place
         if isinstance(body, _DEFERRED):
             self._deferred.append((event, data))
             return
@@ -189,11 +201,16 @@ class LogText:
             yield self._head(event, data) + self._rows_words(body)
             if self._server.mysqlbinlog_json != "text" and body.table is not None and body.table.json_columns:
                 raise Unsupported("json-as-bytes", "the mysqlbinlog of this version prints JSON as its bytes")
-            for piece in row_lines(body, types=self.types, complete=self._complete):
+            lines = row_lines(body, types=self.types, complete=self._complete)
+            if body.flags & STMT_END:  # the end of the statement: these rows need not wait
+                if self._rows_wait:
+                    yield from self._spool.take()
+                    self._rows_wait = False
+                yield from lines
+                return
+            self._rows_wait = True
+            for piece in lines:
                 self._spool.add(piece)
-            self._rows_wait = not body.flags & STMT_END
-            if not self._rows_wait:
-                yield from self._spool.take()
             return
         yield self._head(event, data) + b"".join(self._body(event))
         self._added.follow(body)
@@ -228,10 +245,15 @@ class LogText:
     # --- one event ---------------------------------------------------------------------------------------------------
 
     def _time(self, seconds: int) -> bytes:
+        last = self._last_time
+        if last is not None and last[0] == seconds:
+            return last[1]
         when = self._clock(seconds)
-        return b"%02d%02d%02d %2d:%02d:%02d" % (
+        text = b"%02d%02d%02d %2d:%02d:%02d" % (
             when.tm_year % 100, when.tm_mon, when.tm_mday, when.tm_hour, when.tm_min, when.tm_sec,
         )  # fmt: skip
+        self._last_time = seconds, text
+        return text
 
     def _place(self, event: Event) -> bytes:
         return b"# at %d\n" % self._position(event)
@@ -376,12 +398,16 @@ class LogText:
 
     def _precise(self, microseconds: int) -> bytes:
         seconds, micro = divmod(microseconds, 1_000_000)
-        when = self._clock(seconds)
-        zone = "UTC" if when.tm_zone == "GMT" else when.tm_zone
-        return (
-            f"{when.tm_year:04}-{when.tm_mon:02}-{when.tm_mday:02} "
-            f"{when.tm_hour:02}:{when.tm_min:02}:{when.tm_sec:02}.{micro:06} {zone}"
-        ).encode()
+        last = self._last_second
+        if last is None or last[0] != seconds:
+            when = self._clock(seconds)
+            zone = "UTC" if when.tm_zone == "GMT" else when.tm_zone
+            text = (
+                f"{when.tm_year:04}-{when.tm_mon:02}-{when.tm_mday:02} "
+                f"{when.tm_hour:02}:{when.tm_min:02}:{when.tm_sec:02}."
+            )
+            self._last_second = last = seconds, text.encode(), f" {zone}".encode()
+        return b"%b%06d%b" % (last[1], micro, last[2])
 
     def _table_map(self, body: TableMap) -> Iterator[bytes]:
         schema, table = (name.encode("utf-8", "surrogateescape") for name in (body.schema, body.table))
@@ -393,13 +419,23 @@ class LogText:
             yield metadata_text(body)
 
     def _rows_words(self, body: LazyRows | RowsBody) -> bytes:
+        key = body.type, body.flags
+        known = self._titles.get(key)
+        if known is None:
+            if len(self._titles) >= _MAX_TITLES:
+                self._titles.clear()
+            known = self._titles[key] = self._title(body)
+        return b"%b%d%b" % (known[0], body.table_id, known[1])
+
+    def _title(self, body: LazyRows | RowsBody) -> tuple[bytes, bytes]:
+        """What stands before and behind the table id; there are as many as kinds of events and flags."""
         words = [name for bit, name in _FLAGS if body.flags & bit]
         if self._server.mysqlbinlog_flags == "STMT_END_F":
             words = [name for name in words if name == b"STMT_END_F"]
         elif body.flags & ~_KNOWN_FLAGS:
             words.append(b"UNKNOWN_FLAG(0x%x)" % (body.flags & ~_KNOWN_FLAGS))
         flags = b" flags: " + b" ".join(words) if words else b""
-        return b"\t%b: table id %d%b\n" % (_ROWS_NAMES[EventType(body.type)], body.table_id, flags)
+        return b"\t%b: table id " % _ROWS_NAMES[EventType(body.type)], flags + b"\n"
 
     def _payload_words(self, body: TransactionPayload) -> bytes:
         kind = b"ZSTD" if body.compression == ZSTD else b"NONE"

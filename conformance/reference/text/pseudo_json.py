@@ -14,14 +14,16 @@ from conformance.reference.cursor import Recorder
 from conformance.reference.errors import CodecError, DecodeError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.opaque import opaque_text
+from conformance.reference.jsonb.stored_text import document_text as stored_text
 from conformance.reference.jsonb.text import format_text
-from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque
+from conformance.reference.jsonb.values import DECIMAL, LARGE_ARRAY, JsonValue, Opaque
 from conformance.reference.partial.diffs import Operation, RawDiff, read_diff, split_diffs
 
 if TYPE_CHECKING:
     from conformance.reference.tables.columns import PartialJson
 
 _LINE: Final = b"\n###      "
+_SPECIAL: Final = bytes((*range(32), 0x27, 0x5C))
 _ESCAPED: Final = re.compile(rb"[\x00-\x1f'\\]")
 _ESCAPES: Final = {
     **{bytes((code,)): b"\\x%02x" % code for code in range(32)},
@@ -46,6 +48,8 @@ class Damaged(Exception):
 
 def quoted(data: bytes) -> bytes:
     """A string in pseudo-SQL: its bytes unchanged, except for quotes, backslashes and control characters."""
+    if len(data.translate(None, _SPECIAL)) == len(data):  # a fifth of the time of a search
+        return b"'%b'" % data
     if len(data) <= _PIECE:
         return b"'" + _ESCAPED.sub(_escape, data) + b"'"
     return b"'" + b"".join(_ESCAPED.sub(_escape, data[at : at + _PIECE]) for at in range(0, len(data), _PIECE)) + b"'"
@@ -62,7 +66,7 @@ def _bytes(text: str) -> bytes:
 def document_text(data: bytes) -> bytes:
     """The text of a column's whole document, quoted. A scalar string or opaque value has no JSON quotes."""
     try:
-        return quoted(_plain(decode(data)))
+        return quoted(_bytes(stored_text(data)) if data and data[0] <= LARGE_ARRAY else _plain(decode(data)))
     except MysqlError as error:  # more than 100 containers inside each other: read, but not printed
         raise Damaged(b"Failed to format JSON object as string.\n", error) from None
     except CodecError as error:
@@ -98,7 +102,10 @@ def diffs_text(value: PartialJson, number: int) -> bytes:
     except DecodeError as error:
         words = _frame_words(value.diffs)
         raise Damaged(b"Error %b while printing JSON diff\n" % words, error) from None
-    runs = [(name, list(run)) for name, run in groupby(diffs, _function)]
+    if len(diffs) == 1:
+        runs = [(_function(diffs[0]), diffs)]
+    else:
+        runs = [(name, list(run)) for name, run in groupby(diffs, _function)]
     out = bytearray(_LINE.join(name + b"(" for name, _ in reversed(runs)))
     out += column + b", "
     left = len(diffs)
@@ -122,9 +129,9 @@ def diffs_text(value: PartialJson, number: int) -> bytes:
 
 
 def _value_text(data: bytes) -> bytes:
+    if data and data[0] <= LARGE_ARRAY:
+        return b"CAST(" + quoted(_bytes(stored_text(data))) + b" AS JSON)"
     value = decode(data)
-    if isinstance(value, (dict, list)):
-        return b"CAST(" + quoted(_bytes(format_text(value))) + b" AS JSON)"
     if isinstance(value, str) or (isinstance(value, Opaque) and value.field_type != DECIMAL):
         return quoted(_plain(value))
     return _plain(value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, image_columns
+from conformance.reference.binlog.images import MAX_PLANS, PARTIAL_JSON_OPTION, image_columns
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, NdbInfo, PartitionInfo
 from conformance.reference.cursor import Cursor, bitmap_size, included
 from conformance.reference.errors import CodecError, DecodeError
@@ -40,7 +40,7 @@ def row_lines(event: LazyRows | RowsBody, *, types: bool = False, complete: bool
         if complete:
             event.map()
         return
-    layout = _Layout(event, event.map(), types=types)
+    layout = _layout(event, event.map(), types=types)
     failures: list[CodecError] = []
     starts: deque[int] = deque((0,), maxlen=1)
     rows = event.rows(starts) if isinstance(event, LazyRows) else event.rows
@@ -73,6 +73,17 @@ def _extra(event: LazyRows | RowsBody) -> Iterator[bytes]:
 def quoted_name(name: str) -> bytes:
     """An identifier in backticks, in the bytes of the log."""
     return quote_identifier(name).encode("utf-8", "surrogateescape")
+
+
+def _layout(event: LazyRows | RowsBody, table: TableMap, *, types: bool) -> _Layout:
+    """The layout of an event, kept with its TABLE_MAP."""
+    key = ("pseudo_sql", event.type, event.before_columns, event.after_columns, types)
+    known: _Layout | None = table.plans.get(key)
+    if known is None:
+        known = _Layout(event, table, types=types)
+        if len(table.plans) < MAX_PLANS:
+            table.plans[key] = known
+    return known
 
 
 class _Layout:

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from conformance.reference.binlog.control_events import Rotate, Stop
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.gtid_set import PreviousGtids
+from conformance.reference.binlog.images import MAX_PLANS
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, RowsBody, included
 from conformance.reference.cursor import bitmap_size
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.stored_text import document_text
 from conformance.reference.jsonb.tagged import to_tagged
 from conformance.reference.jsonb.text import format_double, format_text, quote
-from conformance.reference.partial.diffs import split_diffs
+from conformance.reference.partial.diffs import Operation, split_diffs
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY, text_of
 from conformance.reference.tables.columns import PartialJson
@@ -29,15 +31,15 @@ from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.columns import INTEGERS, member_text, plain_text, stored_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from conformance.reference.binlog.event import Body, Event
     from conformance.reference.binlog.images import Image, Row
-    from conformance.reference.jsonb.values import JsonValue
     from conformance.reference.tables.metadata import ColumnInfo
 
     Resolve = Callable[[LazyRows | RowsBody, Row], Mapping[int, bytes]]
     Writer = Callable[[Any], str]
+    Columns: TypeAlias = tuple[tuple[int, str, Writer | None], ...]
     Line = Callable[[int | None, str | None, str | None], str]
 
 NUMBERS: Final = INTEGERS | {types.FLOAT, types.DOUBLE}
@@ -73,14 +75,28 @@ class Gtids:
     """The GTID in force, over the events of one file."""
 
     def __init__(self) -> None:
-        self.now: str | None = None
+        self._body: Gtid | GtidTagged | None = None
+        self._text: str | None = None
+
+    @property
+    def now(self) -> str | None:
+        """The text of the GTID, made only when somebody asks."""
+        if self._body is not None:
+            self._text = gtid_text(self._body)
+            self._body = None
+        return self._text
 
     def feed(self, body: Body) -> None:
         """Read the next event."""
-        if isinstance(body, (Gtid, GtidTagged)):
-            self.now = gtid_text(body)
-        elif isinstance(body, (Rotate, Stop, FormatDescription, PreviousGtids)):
-            self.now = None
+        kind = type(body)
+        if kind in _GTIDS:
+            self._body = cast("Gtid | GtidTagged", body)
+        elif kind in _OUTSIDE:
+            self._body = self._text = None
+
+
+_GTIDS: Final = frozenset((Gtid, GtidTagged))
+_OUTSIDE: Final = frozenset((Rotate, Stop, FormatDescription, PreviousGtids))
 
 
 def operation_of(code: int) -> str:
@@ -108,16 +124,15 @@ def changes_of(
     index.
     """
     table = body.map()
-    names, writers = _columns(table, form)
-    before = None if body.before_columns is None else included(body.before_columns, len(names))
-    after = None if body.after_columns is None else included(body.after_columns, len(names))
+    before = _columns(table, form, body.before_columns)
+    after = _columns(table, form, body.after_columns)
     known = None
     for number, row in enumerate(body.rows if isinstance(body, RowsBody) else body.rows()):
         try:
-            old = _image(row.before, before, names, writers)
+            old = None if before is None or row.before is None else _image(row.before, before, None)
             if resolve is not None:
                 known = resolve(body, row)
-            new = _image(row.after, after, names, writers, known)
+            new = None if after is None or row.after is None else _image(row.after, after, known)
         except CodecError as error:
             raise error.at(f"rows[{number}]") from None
         yield Change(number, row, old, new)
@@ -140,17 +155,18 @@ class EventFields(NamedTuple):
 
 def json_line(fields: EventFields) -> Line:
     """The lines of one event as JSON objects: a function of the row's number and its two images."""
-    gtid = "null" if fields.gtid is None else f'"{fields.gtid}"'
-    kind = "null" if fields.operation is None else f'"{fields.operation}"'
+    file, position, event, timestamp, server_id, gtid, schema, table, operation, inner = fields
     head = (
-        f'{{"file": {_name(fields.file)}, "position": {_number(fields.position)}, "event": "{fields.event}", '
-        f'"timestamp": {fields.timestamp}, "server_id": {fields.server_id}, "gtid": {gtid}, '
-        f'"schema": {_name(fields.schema)}, "table": {_name(fields.table)}, "operation": {kind}'
+        f'{{"file": {_name(file)}, "position": {_number(position)}, "event": "{event}", '
+        f'"timestamp": {timestamp}, "server_id": {server_id}, "gtid": {_word(gtid)}, '
+        f'"schema": {_name(schema)}, "table": {_name(table)}, "operation": {_word(operation)}, "row": '
     )
-    tail = f', "inner": {_number(fields.inner)}}}'
-    return lambda row, old, new: (
-        f'{head}, "row": {_number(row)}, "before": {old or "null"}, "after": {new or "null"}{tail}'
-    )
+    tail = f', "inner": {_number(inner)}}}'
+
+    def line(row: int | None, old: str | None, new: str | None) -> str:
+        return f'{head}{_number(row)}, "before": {old or "null"}, "after": {new or "null"}{tail}'
+
+    return line
 
 
 class RowChanges:
@@ -179,11 +195,9 @@ class RowChanges:
         body = event.body
         self._gtids.feed(body)
         if isinstance(body, (LazyRows, RowsBody)):
-            yield from self._rows(event, body, resolve)
-            return
+            return self._rows(event, body, resolve)
         self.counts.other_events += 1
-        if not self.rows_only:
-            yield self._line(self._fields(event, None))(None, None, None)
+        return iter(() if self.rows_only else (self._line(self._fields(event, None))(None, None, None),))
 
     def _fields(self, event: Event, operation: str | None) -> EventFields:
         header = event.header
@@ -214,43 +228,53 @@ def _name(name: str | None) -> str:
     return "null" if name is None else quote(name)
 
 
+def _word(word: str | None) -> str:
+    """A text that needs no escapes."""
+    return "null" if word is None else f'"{word}"'
+
+
 def _number(value: int | None) -> str:
     return "null" if value is None else str(value)
 
 
-def _image(
-    image: Image | None,
-    columns: Sequence[int] | None,
-    names: Sequence[str],
-    writers: Sequence[Writer | None],
-    known: Mapping[int, bytes] | None = None,
-) -> str | None:
-    if image is None or columns is None:
-        return None
-    parts = []
-    for index, value in zip(columns, image, strict=True):
+def _image(image: Image, columns: Columns, known: Mapping[int, bytes] | None) -> str:
+    """An image as a JSON object; ``known``: values that take the place of the row's own, by column index."""
+    parts: list[str] = []
+    place = 0
+    for index, head, writer in columns:
+        value = image[place]
+        place += 1
         if value is None:
-            text = "null"
+            shown = "null"
+        elif writer is None:
+            continue
         else:
-            writer = writers[index]
-            if writer is None:
-                continue
+            if known:
+                value = known.get(index, value)
             try:
-                text = writer(known.get(index, value) if known else value)
+                shown = writer(value)
             except CodecError as error:
-                raise error.at(names[index][1:-1]) from None
-        parts.append(f"{names[index]}: {text}")
+                raise error.at(head[1:-3]) from None
+        parts.append(head + shown)
     return "{" + ", ".join(parts) + "}"
 
 
-def _columns(table: TableMap, form: Form) -> tuple[tuple[str, ...], tuple[Writer | None, ...]]:
-    """Quoted names, and the writer of each column; kept with the TABLE_MAP."""
-    key = ("row_changes", form)
-    known: tuple[tuple[str, ...], tuple[Writer | None, ...]] | None = table.plans.get(key)
+def _columns(table: TableMap, form: Form, bitmap: int | None) -> Columns | None:
+    """The columns of an image: index, quoted name with a colon, writer; kept with the TABLE_MAP."""
+    if bitmap is None:
+        return None
+    key = (form, bitmap)
+    known: Columns | None = table.plans.get(key)
     if known is None:
-        names = tuple([quote(name) for name in table.column_names])
-        known = names, tuple([_writer(info, form) for info in table.described])
-        table.plans[key] = known
+        described = table.described
+        known = tuple(
+            [
+                (index, f"{quote(table.column_names[index])}: ", _writer(described[index], form))
+                for index in included(bitmap, len(described))
+            ]
+        )
+        if len(table.plans) < MAX_PLANS:
+            table.plans[key] = known
     return known
 
 
@@ -263,7 +287,7 @@ def _writer(info: ColumnInfo, form: Form) -> Writer | None:
     if info.type.type == types.JSON:
         if form is Form.APART:
             return None
-        document = _tagged_text if form is Form.TAGGED else format_text
+        document = _tagged_text if form is Form.TAGGED else document_text
         return lambda value: _json(value, document)
     if kind in (types.ENUM, types.SET):
         return lambda value: _member(info, value)
@@ -289,24 +313,26 @@ def _member(info: ColumnInfo, value: int) -> str:
     return f'{{"index": {value}}}' if text is None else quote(text)
 
 
-def _json(value: bytes | PartialJson, document: Callable[[JsonValue], str]) -> str:
-    if not isinstance(value, PartialJson):
-        return f'{{"json": {document(decode(value))}}}'
-    parts = []
-    for number, diff in enumerate(split_diffs(value.diffs)):
-        path = quote(diff.path.decode("utf-8", "surrogateescape"))
-        text = f'"operation": "{diff.operation.name}", "path": {path}'
-        if diff.data is not None:
+def _json(value: bytes | PartialJson, document: Callable[[bytes], str]) -> str:
+    if type(value) is not PartialJson:
+        return f'{{"json": {document(cast("bytes", value))}}}'
+    parts: list[str] = []
+    for operation, path, data in split_diffs(value.diffs):
+        text = _DIFFS[operation] + quote(path.decode("utf-8", "surrogateescape"))
+        if data is not None:
             try:
-                text += f', "value": {document(decode(diff.data))}'
+                text += f', "value": {document(data)}'
             except CodecError as error:
-                raise error.at(f"diffs[{number}]") from None
-        parts.append("{" + text + "}")
+                raise error.at(f"diffs[{len(parts)}]") from None
+        parts.append(text + "}")
     return '{"diffs": [' + ", ".join(parts) + "]}"
 
 
-def _tagged_text(value: JsonValue) -> str:
-    return _plain_json(to_tagged(value))
+_DIFFS: Final = tuple([f'{{"operation": "{operation.name}", "path": ' for operation in Operation])
+
+
+def _tagged_text(data: bytes) -> str:
+    return _plain_json(to_tagged(decode(data)))
 
 
 def _plain_json(value: Any) -> str:

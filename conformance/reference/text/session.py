@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.query import Query
 
 DELIMITER: Final = b"/*!*/;\n"
+_DDL_XID: Final = int(Status.DDL_LOGGED_WITH_XID)
 _NO_DATABASE: Final = (
     b"BEGIN",
     b"COMMIT",
@@ -50,13 +51,29 @@ class Session:
         self._printed: dict[str, object] = {}
         self._charset: tuple[int, ...] | None = None
         self._options: int | None = None
+        self._last: tuple[Query | ExecuteLoadQuery, int, bytes, bytes] | None = None
 
     def statement(self, header: Header, query: Query | ExecuteLoadQuery) -> bytes:
         """All lines between the header of a statement and its text."""
+        last = self._last
+        if last is not None and last[0] is query and last[1] == header.flags:
+            # The third BEGIN in a row says what the second did, but for its time: nothing has changed in between.
+            return b"%bSET TIMESTAMP=%d%b" % (last[2], header.timestamp, last[3])
+        schema, thread, options, charset, printed = (
+            self._schema, self._thread, self._options, self._charset, dict(self._printed),
+        )  # fmt: skip
+        use = self._use(header, query)
+        rest = self._settings(header, query)
+        unchanged = (schema, thread, options, charset, printed) == (
+            self._schema, self._thread, self._options, self._charset, self._printed,
+        )  # fmt: skip
+        self._last = (query, header.flags, use, rest) if unchanged else None
+        return b"%bSET TIMESTAMP=%d%b" % (use, header.timestamp, rest)
+
+    def _settings(self, header: Header, query: Query | ExecuteLoadQuery) -> bytes:
         known = _integers(query.status)
-        out = bytearray(self._use(header, query))
         micro = known.get(Status.MICROSECONDS)
-        out += b"SET TIMESTAMP=%d%b" % (header.timestamp, b".%06d" % micro if micro else b"") + DELIMITER
+        out = bytearray(b".%06d" % micro if micro else b"") + DELIMITER
         if self._thread is None or (header.flags & Flag.THREAD_SPECIFIC and query.thread_id != self._thread):
             self._thread = query.thread_id
             out += b"SET @@session.pseudo_thread_id=%d" % query.thread_id + DELIMITER
@@ -132,7 +149,8 @@ def _integers(status: tuple[StatusVariable, ...]) -> dict[int, int]:
 
 def ddl_xid(query: Query) -> int | None:
     """The engine's transaction of a DDL statement, which is in its header line."""
-    return _integers(query.status).get(Status.DDL_LOGGED_WITH_XID)
+    found = [item.value for item in query.status if isinstance(item, StatusInteger) and item.code == _DDL_XID]
+    return found[-1] if found else None
 
 
 def _charset_lines(numbers: tuple[int, ...]) -> bytes:

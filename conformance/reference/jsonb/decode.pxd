@@ -1,0 +1,6 @@
+cimport cython
+
+@cython.locals(count=Py_ssize_t, size=Py_ssize_t, left=Py_ssize_t, keys=Py_ssize_t, values=Py_ssize_t, values_end=Py_ssize_t)
+cpdef (Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) container_header(
+    const unsigned char *data, int kind, Py_ssize_t start, Py_ssize_t end
+) except *

@@ -1,0 +1,154 @@
+"""The text of a JSONB document straight from its bytes, without Python values between.
+
+The result is ``format_text(decode(data))``. A document that is damaged or unusual (shared children, members out of
+order, more than 100 containers) takes exactly that way, which has the rules and the errors.
+"""
+
+from __future__ import annotations
+
+from json.encoder import encode_basestring as _quote
+from typing import Final
+
+from conformance.reference.errors import CodecError
+from conformance.reference.jsonb.decode import (
+    LONG,
+    container_header,
+    decode,
+    decode_scalar,
+    known_keys,
+    object_keys,
+    spend,
+)
+from conformance.reference.jsonb.leaves import double_at, quoted
+from conformance.reference.jsonb.members import stored_order
+from conformance.reference.jsonb.text import format_double, format_text
+from conformance.reference.jsonb.values import (
+    DOUBLE,
+    INT16,
+    INT32,
+    LARGE_ARRAY,
+    LARGE_OBJECT,
+    LITERAL,
+    MAX_DEPTH,
+    STRING,
+    UINT16,
+    UINT32,
+)
+
+_WORDS: Final = ("null", "true", "false")
+
+
+def document_text(data: bytes) -> str:
+    """The text of a document on one line. Raises what :func:`decode` and :func:`format_text` raise."""
+    if data and data[0] <= LARGE_ARRAY:
+        parts: list[str] = []
+        try:
+            if _container(data, data[0], 1, len(data), MAX_DEPTH, [len(data) // 3 + 1, len(data)], parts):
+                return "".join(parts)
+        except (CodecError, UnicodeDecodeError):
+            pass  # the other way raises the error with its path
+    return format_text(decode(data))
+
+
+def _container(  # noqa: C901 - one loop over all types: a call for each would cost more than its work
+    data: bytes, kind: int, start: int, end: int, room: int, budget: list[int], parts: list[str]
+) -> bool:
+    """Append the text of a container; false where :func:`decode` must read it."""
+    if not room:
+        return False
+    count, end, values, values_end = container_header(data, kind, start, end)
+    budget[0] -= count
+    if budget[0] < 0:
+        return False
+    if not count:
+        parts.append("[]" if kind > LARGE_OBJECT else "{}")
+        return True
+    large = kind & 1
+    octets = data  # by number: a pointer in the compiled build
+    if kind > LARGE_OBJECT:
+        prefixes = _commas(count)
+    else:
+        found = _prefixes(data, kind, start, end, values, values_end, budget)
+        if found is None:
+            return False
+        prefixes = found
+    width = 5 if large else 3
+    # The commonest types stand first and are read here, as in decode.
+    for number in range(count):
+        parts.append(prefixes[number])
+        place = values + number * width
+        entry_kind = octets[place]
+        offset = octets[place + 1] | octets[place + 2] << 8
+        if large:
+            top = octets[place + 4]
+            offset |= octets[place + 3] << 16 | top << 24
+        at = start + offset
+        if entry_kind == STRING and values_end <= at < end and octets[at] < 0x80:
+            stop = at + 1 + octets[at]
+            if stop > end:
+                return False
+            parts.append(quoted(octets, at + 1, stop))
+        elif entry_kind == INT16:
+            parts.append(str((offset & 0xFFFF ^ 0x8000) - 0x8000))
+        elif entry_kind == LITERAL:
+            word = offset & 0xFF
+            if word > 2:
+                return False
+            parts.append(_WORDS[word])
+        elif entry_kind == UINT16:
+            parts.append(str(offset & 0xFFFF))
+        elif large and entry_kind == INT32:
+            parts.append(str((offset ^ 0x80000000) - 0x80000000))
+        elif large and entry_kind == UINT32:
+            parts.append(str(offset))
+        elif at < values_end or at > end:
+            return False
+        elif entry_kind == DOUBLE and at + 8 <= end:
+            parts.append(format_double(double_at(octets, at)))
+        elif entry_kind > LARGE_ARRAY:
+            value, stop = decode_scalar(data, entry_kind, at, end)
+            if stop - at > LONG:
+                spend(budget, stop - at, at)
+            parts.append(format_text(value))
+        elif not _container(data, entry_kind, at, end, room - 1, budget, parts):
+            return False
+    parts.append("]" if kind > LARGE_OBJECT else "}")
+    return True
+
+
+_LIST: Final = ["[", *[", "] * 255]
+
+
+def _commas(count: int) -> list[str]:
+    """What stands in front of each element of an array."""
+    return _LIST if count <= len(_LIST) else ["[", *[", "] * (count - 1)]
+
+
+# Objects of one array mostly have the same keys: their texts are kept as decode keeps the keys, under the same bytes.
+_known_prefixes: dict[tuple[int, bytes, bytes], list[str]] = {}
+
+
+def _prefixes(
+    data: bytes, kind: int, start: int, end: int, values: int, values_end: int, budget: list[int]
+) -> list[str] | None:
+    """What stands in front of each member's value; ``None`` where the members are not in stored order."""
+    octets = data
+    entries = data[start + (8 if kind else 4) : values]
+    last = start + (octets[values - 2] | octets[values - 1] << 8)  # the end of the last key
+    if kind:
+        top = octets[values - 3]
+        last += octets[values - 6] | octets[values - 5] << 8 | octets[values - 4] << 16 | top << 24
+    else:
+        last += octets[values - 4] | octets[values - 3] << 8
+    known = kind, entries, data[values_end:last]
+    prefixes = _known_prefixes.get(known)
+    if prefixes is not None and last <= end:
+        return prefixes
+    keys = object_keys(data, kind, start, end, values_end, entries, budget)
+    if list(stored_order(dict.fromkeys(keys))) != keys:
+        return None
+    prefixes = [f", {_quote(key)}: " for key in keys]
+    prefixes[0] = "{" + prefixes[0][2:]
+    if known in known_keys:
+        _known_prefixes[known] = prefixes
+    return prefixes

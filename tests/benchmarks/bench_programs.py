@@ -1,0 +1,132 @@
+"""Whole programs on the same files in turn, in seconds of CPU: ours pure and compiled, python-mysql-replication,
+mysqlbinlog, and mysql-event-stream, a native decoder.
+
+    python -m tests.benchmarks.bench_programs [--updates N] [--rounds N] [--compiled FOLDER] [--only SHAPE...]
+
+The files are those of ``bench_decode.py``. Each figure is the median of the rounds, with start and imports. The last
+number says how often the line's time goes into that of python-mysql-replication (for ``-vv``: of mysqlbinlog). The
+compiled build is made first, from a wheel as pip builds it, or taken from ``FOLDER``. A program that is not there has
+no line.
+"""
+
+# A program that runs programs and prints: that is its job.
+# ruff: noqa: T201
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import Final, NamedTuple
+
+from conformance.servers.install import bundle
+from conformance.subjects.builtin.install import installed
+from tests.benchmarks.bench_decode import transactions
+from tests.builds.wheel import ROOT, unpacked
+
+_RUN: Final = "import sys; sys.argv[0] = 'binlog-lab'; from conformance.cli.main import main; main()"
+_STREAM: Final = """
+import sys
+from mysql_event_stream import CdcEngine
+with CdcEngine() as engine, open(sys.argv[1], "rb") as file:
+    file.read(4)
+    left = b""
+    while data := file.read(1 << 20):
+        left += data
+        while left and (used := engine.feed(left)):
+            left = left[used:]
+            for event in iter(engine.next_event, None):
+                event.before, event.after
+"""
+
+
+class Program(NamedTuple):
+    """A command that gets the file as its last word."""
+
+    name: str
+    command: tuple[str, ...]
+    folder: Path | None = None  # goes first on Python's path
+    pure: bool = False
+
+
+def seconds(program: Program, file: Path) -> float | None:
+    """CPU time of one run: the process and all that it waited for. ``None`` for a program that refuses the file."""
+    environment = {**os.environ, "BINLOG_LAB_PURE": str(int(program.pure)), "PYTHONPATH": str(program.folder or "")}
+    started = subprocess.Popen(
+        [*program.command, str(file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment, cwd="/"
+    )
+    _, status, usage = os.wait4(started.pid, 0)
+    started.returncode = os.waitstatus_to_exitcode(status)
+    return None if started.returncode else usage.ru_utime + usage.ru_stime
+
+
+def table(title: str, programs: list[Program], file: Path, rounds: int, base: str) -> None:
+    """Measure in turn, and print a line for each program."""
+    spent: dict[str, list[float]] = {program.name: [] for program in programs}
+    for _ in range(rounds):
+        for program in programs:
+            spent[program.name] += [one for one in [seconds(program, file)] if one is not None]
+    print(f"{title} ({file.stat().st_size / 1e6:.0f} MB)")
+    for name, each in spent.items():
+        if len(each) < rounds:
+            print(f"  {name:<44} refuses the file")
+            continue
+        ratio = f"{median(spent[base]) / median(each):6.2f}" if spent.get(base) else ""
+        print(f"  {name:<44} {median(each):7.2f} s  {ratio}", flush=True)
+
+
+def ours(words: str, compiled: Path) -> list[Program]:
+    """Both builds of ``binlog-lab decode``."""
+    command = (sys.executable, "-c", _RUN, "decode", *words.split())
+    return [Program("ours, pure", command, ROOT, pure=True), Program("ours, compiled", command, compiled)]
+
+
+def peers() -> list[Program]:
+    """The decoders that are there."""
+    script = str(Path(__file__).with_name("mysql_replication.py"))
+    found = []
+    if find_spec("pymysqlreplication") is not None:
+        found.append(Program("python-mysql-replication", (sys.executable, script)))
+        found.append(Program("python-mysql-replication, rows printed", (sys.executable, script, "--print")))
+    stream = installed("mysql-event-stream")
+    if stream is not None:
+        command = (stream.command()[0], "-c", _STREAM)
+        found.append(Program("mysql-event-stream (C++), documents as bytes", command))
+    return found
+
+
+def mysqlbinlog() -> list[Program]:
+    """The client program of the fetched server."""
+    words = ("--no-defaults", "-vv", "--base64-output=decode-rows")
+    bundles = bundle.cached()
+    return [Program("mysqlbinlog", (*bundles[0].installation().program("mysqlbinlog"), *words))] if bundles else []
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--updates", type=int, default=50_000, help="partial updates (a tenth of it for full-8k)")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--compiled", type=Path, help="a folder with the compiled package")
+    parser.add_argument("--only", nargs="*", default=["partial-minimal", "full-8k"], help="shapes of bench_decode.py")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        compiled = options.compiled or unpacked(place, compiled=True)
+        for shape in options.only:
+            file = place / shape
+            with file.open("wb") as out:
+                for piece in transactions(shape, options.updates // (10 if shape == "full-8k" else 1)):
+                    out.write(piece)
+            table(f"decode --format jsonl, {shape}", [*ours("--format jsonl", compiled), *peers()], file,
+                  options.rounds, "python-mysql-replication")  # fmt: skip
+            table(f"decode -vv, {shape}", [*ours("-vv", compiled), *mysqlbinlog()], file, options.rounds, "mysqlbinlog")
+            file.unlink()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""Which build runs, and how the sources are taken where both lie side by side."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES, SourceFileLoader
+from pathlib import Path
+
+import pytest
+
+from conformance.builds import _Sources, build
+from tests.builds.answers import COMMANDS, answer, damaged
+
+ROOT = Path(__file__).parents[2]
+LOG = min(Path("tests/data/binlogs").glob("*.binlog"), key=lambda path: path.stat().st_size)
+ASK = "from conformance.builds import build; print(build())"
+
+
+def test_an_editable_checkout_is_pure() -> None:
+    assert build() == "pure"
+
+
+def test_the_finder_takes_sources_of_the_reference_and_nothing_else() -> None:
+    folder = [str(ROOT / "conformance/reference/jsonb")]
+    spec = _Sources.find_spec("conformance.reference.jsonb.leaves", folder)
+    assert spec is not None
+    assert isinstance(spec.loader, SourceFileLoader)
+    assert _Sources.find_spec("conformance.cli.main", [str(ROOT / "conformance/cli")]) is None
+    assert _Sources.find_spec("conformance.reference.nowhere", folder) is None
+
+
+@pytest.mark.parametrize(("pure", "said"), [("0", "ImportError"), ("1", "pure")])
+def test_the_variable_passes_over_a_compiled_module(tmp_path: Path, pure: str, said: str) -> None:
+    """The compiled module here is no module at all: whoever takes it fails."""
+    (tmp_path / "conformance").mkdir()
+    for name in ("__init__.py", "builds.py"):
+        (tmp_path / "conformance" / name).write_bytes((ROOT / "conformance" / name).read_bytes())
+    jsonb = tmp_path / "conformance/reference/jsonb"
+    jsonb.mkdir(parents=True)
+    for folder in (jsonb, jsonb.parent):
+        (folder / "__init__.py").touch()
+    (jsonb / "leaves.py").touch()
+    (jsonb / f"leaves{EXTENSION_SUFFIXES[0]}").write_bytes(b"no module")
+    done = subprocess.run(
+        [sys.executable, "-c", ASK],
+        cwd=tmp_path,
+        env={"BINLOG_LAB_PURE": pure, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said in done.stdout + done.stderr
+
+
+def test_answers_tell_output_messages_and_exit_codes_apart(tmp_path: Path) -> None:
+    copy = tmp_path / "log"
+    data = LOG.read_bytes()
+    said: dict[tuple[str, ...], list[bytes]] = {command: [] for command in COMMANDS}
+    for form in (data, data[:-1], data[: len(data) // 2]):
+        copy.write_bytes(form)
+        for command, answers in said.items():
+            answers.append(answer(command, str(copy)))
+    printed = said["decode", "-v"]
+    assert len(set(printed)) == 3
+    assert [each.split(b"\n")[0] for each in printed] == [b"0", b"1", b"1"]
+    assert b"truncated" in printed[1]
+    assert all(str(copy).encode() not in each for answers in said.values() for each in answers)
+
+
+def test_damaged_forms_depend_on_the_log_alone() -> None:
+    data = LOG.read_bytes()
+    forms = list(damaged(data, 8))
+    assert forms == list(damaged(data, 8))
+    assert len({*forms, data}) == 9
