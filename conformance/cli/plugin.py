@@ -125,6 +125,7 @@ class LabRun:
         self._narrate = narrate
         self._jobs = jobs
         self._link: Link | None = None  # in a worker: its way to the run
+        self._outcome = ""  # of a check in a worker, as pytest calls it
         self._begun = time.monotonic() if before is None else before.begun
         self._lab: Lab | None = None
         self.report: ReportDirectory | None = None if before is None else before.report
@@ -311,10 +312,11 @@ class LabRun:
             followers = [*(self.selected[number] for number in checks[1:]), session]
             for link.check, following in zip(checks, followers, strict=True):
                 item = self.selected[link.check]
+                self._outcome = "passed"
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
                 reason = self.usage_error or self.could_not_run
                 stop = Stop(reason, usage=self.usage_error is not None) if reason is not None else None
-                link.end(rate=0.0 if self._lab is None else self._lab.rate, stop=stop)
+                link.end(self._outcome, rate=0.0 if self._lab is None else self._lab.rate, stop=stop)
                 if stop is not None:
                     return
 
@@ -343,6 +345,11 @@ class LabRun:
 
         with portable_doubles(self._lab.known and self._lab.dialect.json.text_double == "fast"):
             return (yield)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember how a check ended."""
+        if not report.passed:
+            self._outcome = report.outcome
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:

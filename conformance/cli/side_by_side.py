@@ -47,6 +47,7 @@ class Ended(NamedTuple):
     """What a worker tells of a check that has ended. ``rate``: updates in a second, where it ran the campaign."""
 
     check: int
+    outcome: str
     rate: float
     stop: Stop | None
 
@@ -163,8 +164,8 @@ class SideBySide:
             self._write(self._next)
             self._next += 1
         self._write(self._next)
-        name = self._name(self._checks[ended.check])
-        self._sink(Progress(label="checks", done=len(self._ended), total=len(self._checks), unit="checks", note=name))
+        note = f"{self._name(self._checks[ended.check])}: {ended.outcome}"
+        self._sink(Progress(label="checks", done=len(self._ended), total=len(self._checks), unit="checks", note=note))
 
 
 def _fork(work: Work, finish: Callable[[], None], others: list[Connection]) -> Worker:
@@ -211,9 +212,9 @@ class Link:
         """Send a message for the user."""
         self._send(text)
 
-    def end(self, *, rate: float, stop: Stop | None) -> None:
+    def end(self, outcome: str, *, rate: float = 0.0, stop: Stop | None = None) -> None:
         """Send that the running check has ended."""
-        self._send(Ended(self.check, rate, stop))
+        self._send(Ended(self.check, outcome, rate, stop))
 
     def _send(self, message: object) -> None:
         with suppress(BrokenPipeError, ConnectionResetError):  # the run ends: its signal is on the way
@@ -250,7 +251,7 @@ def _work(
     except (KeyboardInterrupt, EOFError):
         pass  # the run ends
     except Exception as error:  # noqa: BLE001 - no traceback of a worker; the run says that the lab failed
-        link.end(rate=0.0, stop=Stop(f"the lab failed: {type(error).__name__}: {error}"))
+        link.end("error", stop=Stop(f"the lab failed: {type(error).__name__}: {error}"))
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         finish()
