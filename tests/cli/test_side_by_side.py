@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cli.side_by_side import SideBySide, Stop
-from conformance.servers.run.directories import runs_root
 from conformance.stream import Block, Progress, Subject
 from tests.cli.written_reports import assert_whole, ended, records, results
-from tests.live import nothing_left, processes_of, started, until
+from tests.live import nothing_left, processes_of, run_directories, started, until
 
 if TYPE_CHECKING:
     import subprocess
@@ -144,22 +143,13 @@ def workers(program: subprocess.Popen[str]) -> list[int]:
     return [pid for pid, command in known.items() if pid != program.pid and command == known.get(program.pid)]
 
 
-def run_directories(program: subprocess.Popen[str]) -> list[Path]:
-    return [path for pid in [program.pid, *workers(program)] for path in runs_root().glob(f"run-{pid}-*")]
-
-
 def answers(directory: Path) -> bool:
     log = directory / "error.log"
     return log.is_file() and b"ready for connections" in log.read_bytes()
 
 
 def servers(program: subprocess.Popen[str]) -> list[Path]:
-    return [path for path in run_directories(program) if (path / "process.json").is_file()]
-
-
-def gone(program: subprocess.Popen[str], directories: list[Path]) -> bool:
-    """Whether nothing is left of the run, nor of the servers that its workers had."""
-    return nothing_left(program) and until(lambda: not any(path.exists() for path in directories))
+    return [path for path in run_directories(program.pid) if (path / "process.json").is_file()]
 
 
 @live
@@ -189,43 +179,39 @@ def judged(record: dict[str, Any]) -> dict[str, Any]:
 def test_an_interrupted_run_stops_the_servers_of_its_workers(
     program: subprocess.Popen[str], tmp_path: Path, number: signal.Signals, group: bool
 ) -> None:
-    directories = servers(program)
     if group:
         os.killpg(program.pid, number)
     else:
         program.send_signal(number)
     end = ended(program, tmp_path)
     assert end.code == 4, end.text
-    assert gone(program, directories)
+    assert nothing_left(program)
     assert_whole(tmp_path / "report", 4)
     assert "Traceback" not in end.text
 
 
 @live
 def test_a_killed_run_leaves_no_worker_and_no_server(program: subprocess.Popen[str], tmp_path: Path) -> None:
-    directories = servers(program)
     program.kill()
     program.wait()
-    assert gone(program, directories)
+    assert nothing_left(program)
 
 
 @live
 def test_a_killed_worker_ends_the_run_with_3(program: subprocess.Popen[str], tmp_path: Path) -> None:
-    directories = servers(program)
     os.kill(workers(program)[0], signal.SIGKILL)
     end = ended(program, tmp_path)
     assert end.code == 3, end.text
     assert "a worker process of the lab ended: number" in end.err
-    assert gone(program, directories)
+    assert nothing_left(program)
     assert results(tmp_path / "report")["run"]["complete"] is False
 
 
 @live
 def test_a_killed_server_ends_the_run_with_3(program: subprocess.Popen[str], tmp_path: Path) -> None:
-    directories = servers(program)
-    for directory in directories:
+    for directory in servers(program):
         os.kill(json.loads((directory / "process.json").read_text("utf-8"))["pid"], signal.SIGKILL)
     end = ended(program, tmp_path)
     assert end.code == 3, end.text
     assert "died (" in end.err
-    assert gone(program, directories)
+    assert nothing_left(program)
