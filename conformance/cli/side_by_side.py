@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
 
-from conformance.harness.lanes import Lanes
+from conformance.checks.lanes import Lanes
 from conformance.stream import Asked, Progress, Subject
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.harness.lanes import LANES, LONGEST_FIRST, Lanes
+from conformance.checks.lanes import LANES, LONGEST_FIRST, Lanes
 
 CHECKS = Path(__file__).parents[2] / "conformance" / "checks"
 ROOMS = [(str(path), path.parent.name) for path in sorted(CHECKS.glob("*/check*.py"))]
