@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from conformance.checks.conftest import pytest_configure  # noqa: F401 - tests import checks: their markers are known
+from conformance.checks.conftest import pytest_configure as markers_of_checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,14 +42,30 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the markers of the checks, which tests import; keep the order of the files on several cores."""
+    markers_of_checks(config)
+    config.option.loadscopereorder = False  # pytest-xdist's own order has the files with few and long tests at the end
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """``--numprocesses auto``: live tests wait for their servers a good part of the time."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Those marked ``nightly`` run only where the marker is named: ``-m nightly``."""
-    if "nightly" in config.option.markexpr:
-        return
-    nightly = [item for item in items if item.get_closest_marker("nightly")]
-    if nightly:
-        config.hook.pytest_deselected(items=nightly)
-        items[:] = [item for item in items if item not in nightly]
+    """Those marked ``nightly`` run only where the marker is named (``-m nightly``); on several cores, long files first.
+
+    Long are those that start servers or Spark. The short ones come last, so that all workers end together.
+    """
+    if "nightly" not in config.option.markexpr:
+        nightly = {item for item in items if item.get_closest_marker("nightly")}
+        if nightly:
+            config.hook.pytest_deselected(items=list(nightly))
+            items[:] = [item for item in items if item not in nightly]
+    if hasattr(config, "workerinput"):
+        long = {item.path for item in items if any(map(item.get_closest_marker, ("live", "spark")))}
+        items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.fixture(scope="session")

@@ -57,17 +57,26 @@ def lab(*arguments: str | Path, cwd: Path | None = None, env: Mapping[str, str] 
 
 
 def started(*arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-    """Start ``binlog-lab`` in a process group of its own, its words in files ``out`` and ``err`` of ``cwd``."""
+    """Start ``binlog-lab`` in a process group of its own, its words in files ``out`` and ``err`` of ``cwd``.
+
+    It has a directory of its own for its servers and those of its workers: what is left there is of this program.
+    """
+    (cwd / "tmp").mkdir(exist_ok=True)
     with (cwd / "out").open("w") as out, (cwd / "err").open("w") as err:
-        return subprocess.Popen(
+        program = subprocess.Popen(
             [*PROGRAM, *map(str, arguments)],
             cwd=cwd,
-            env=environment(**(env or {})),
+            env=environment(**{"TMPDIR": str(cwd / "tmp"), **(env or {})}),
             stdout=out,
             stderr=err,
             text=True,
             start_new_session=True,
         )
+    _roots[program.pid] = Path((env or {}).get("TMPDIR", cwd / "tmp")) / f"binlog-lab-{os.getuid()}"
+    return program
+
+
+_roots: dict[int, Path] = {}  # of the programs that were started
 
 
 def until(condition: Callable[[], object], *, program: subprocess.Popen[str] | None = None) -> bool:
@@ -83,14 +92,16 @@ def until(condition: Callable[[], object], *, program: subprocess.Popen[str] | N
 
 
 def run_directories(pid: int) -> list[Path]:
-    """Run directories of servers that this process of the lab started."""
-    return list(runs_root().glob(f"run-{pid}-*"))
+    """Run directories of servers that this process of the lab started; of a program from :func:`started`, its workers'
+    too."""
+    root = _roots.get(pid)
+    return list(runs_root().glob(f"run-{pid}-*") if root is None else root.glob("run-*"))
 
 
 def processes_of(program: subprocess.Popen[str]) -> list[int]:
     """Live processes that belong to a lab: its session and what works in its run directories, the server included."""
     found = []
-    word = f"/run-{program.pid}-".encode()
+    word = os.fsencode(_roots[program.pid])
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue

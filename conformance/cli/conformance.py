@@ -71,6 +71,12 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 )
 @click.option("--wrapper", default="", metavar="CMD", help="Command in front of the server program.")
 @click.option("--keep", is_flag=True, help="Keep the server's run directory.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Checks side by side, on servers of their own (default: cores and one more).",
+)
 @click.option("--list", "list_only", is_flag=True, help="List the checks and stop.")
 @click.option(
     "--report", "report", type=click.Path(path_type=Path), default=Path("report"), show_default=True, metavar="DIR"
@@ -89,6 +95,7 @@ def command(
     server_options: tuple[str, ...],
     wrapper: str,
     keep: bool,
+    jobs: int | None,
     list_only: bool,
     report: Path,
 ) -> int:
@@ -172,7 +179,7 @@ def command(
         )
         for name, subject in zip(names[len(parsed) :], (decoder.given for decoder in decoders), strict=True)
     ]
-    return _run(settings, report, frozenset(requirements), profile)
+    return _run(settings, report, frozenset(requirements), profile, jobs or (os.cpu_count() or 1) + 1)
 
 
 def _plan(seed: str, updates: int, servers: list[str], subjects: list[str]) -> str:
@@ -202,7 +209,7 @@ def _kinds(requirements: Iterable[str], servers: bool, subjects: bool) -> tuple[
     return False in about, True in about
 
 
-def _run(columns: list[Settings], report: Path, requirements: frozenset[str], profile: str) -> int:
+def _run(columns: list[Settings], report: Path, requirements: frozenset[str], profile: str, jobs: int) -> int:
     from conformance.cli.plugin import LabRun
     from conformance.report.directory import ReportError
     from conformance.report.terminal import print_summary
@@ -226,6 +233,7 @@ def _run(columns: list[Settings], report: Path, requirements: frozenset[str], pr
                 columns=names,
                 kinds=frozenset({bool(column.subject)}),
                 subjects=sum(bool(each.subject) for each in columns),
+                jobs=jobs if len(columns) == 1 else 1,
             )
             try:
                 _pytest(run)

@@ -10,6 +10,7 @@ and no hook changes an item of another project. The checks' short names (``lab``
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
+    from conformance.cli.side_by_side import Link
     from conformance.harness.session import Lab
     from conformance.harness.settings import Settings
     from conformance.report.directory import ReportDirectory
@@ -86,7 +88,7 @@ class LabRun:
     of the previous column; only the ``last`` column ends the stream. A server or subject that cannot run is an error of
     its own column; the other columns still run. ``kinds``: whether the session takes the checks about subjects
     (``True``), those about servers (``False``), or both, which is for lists. ``subjects``: how many columns are about
-    subjects.
+    subjects. ``jobs``: how many checks may run side by side, where the lab starts the servers.
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class LabRun:
         columns: tuple[str, ...] = (),
         kinds: frozenset[bool] = frozenset({False}),
         subjects: int = 0,
+        jobs: int = 1,
     ) -> None:
         self._kinds = kinds
         self._subjects = subjects
@@ -120,6 +123,9 @@ class LabRun:
         self._command = command
         self._progress = progress
         self._narrate = narrate
+        self._jobs = jobs
+        self._link: Link | None = None  # in a worker: its way to the run
+        self._outcome = ""  # of a check in a worker, as pytest calls it
         self._begun = time.monotonic() if before is None else before.begun
         self._lab: Lab | None = None
         self.report: ReportDirectory | None = None if before is None else before.report
@@ -261,6 +267,9 @@ class LabRun:
 
         Facts about the suite, which every subject's column tells, are written once.
         """
+        if self._link is not None:
+            self._link.write(record)
+            return
         if record.type in ("suite", "case"):
             key = f"{record.type} {getattr(record, 'id', '')}"
             if key in self._told:
@@ -270,6 +279,46 @@ class LabRun:
             self.report.write(record)
         if record.type == "progress" and self._progress is not None:
             self._progress(record)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Run the checks side by side where the lab can start a server for each worker; else pytest runs them."""
+        if self._jobs < 2 or session.testsfailed or session.config.option.collectonly:
+            return None
+        from conformance.cli.side_by_side import SideBySide
+        from conformance.harness.session import several_servers
+
+        checks = SideBySide(self.selected, sink=self.sink, narrate=self._narrate, name=check_name, most=self._jobs)
+        if checks.workers < 2 or not several_servers(self._make_settings(None), self.sink, self._narrate):
+            return None
+        fixtures = session._setupstate  # noqa: SLF001 - pytest has no public name for what ends them
+        try:
+            stop = checks.run(partial(self._work, session), partial(fixtures.teardown_exact, None))
+        finally:
+            self.rate = checks.rate
+        if stop is not None and stop.usage:
+            self.usage_error = stop.message
+        elif stop is not None:
+            self.could_not_run = stop.message
+        return True
+
+    def _work(self, session: pytest.Session, link: Link) -> None:
+        """Run modules of checks in a worker, as long as the run has some."""
+        from conformance.cli.side_by_side import Stop
+
+        self._link, self._narrate = link, link.tell
+        for checks in link.modules():
+            # After the last one the module's fixtures end, and the lab stays: the session follows.
+            followers = [*(self.selected[number] for number in checks[1:]), session]
+            for link.check, following in zip(checks, followers, strict=True):
+                item = self.selected[link.check]
+                self._outcome = "passed"
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                reason = self.usage_error or self.could_not_run
+                stop = Stop(reason, usage=self.usage_error is not None) if reason is not None else None
+                link.end(self._outcome, rate=0.0 if self._lab is None else self._lab.rate, stop=stop)
+                if stop is not None:
+                    return
 
     def open_lab(self) -> LabOpened:
         """The lab of this run as a context."""
@@ -296,6 +345,11 @@ class LabRun:
 
         with portable_doubles(self._lab.known and self._lab.dialect.json.text_double == "fast"):
             return (yield)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember how a check ended."""
+        if not report.passed:
+            self._outcome = report.outcome
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:

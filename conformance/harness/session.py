@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -19,13 +20,14 @@ from conformance.harness.version_probes import gather
 from conformance.judge.probes import contradiction_words, dialect_as_shown, probe_all, row_of
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import FIRST, applies, dialect_name, dialect_of, text_of
-from conformance.servers.auto import Wishes, resolve
+from conformance.servers.auto import Wishes, prepare, resolve
 from conformance.servers.errors import ServerError
 from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver
 from conformance.servers.run.owned import OwnServer
 from conformance.servers.run.process import ProcessServer
+from conformance.servers.specs import parse_spec
 from conformance.stream import Asked, Progress, Subject
 from conformance.subjects.specs import shown
 
@@ -41,6 +43,29 @@ if TYPE_CHECKING:
 
 # A run makes and drops a table for every block: without files and statistics of their own that is ten times faster.
 _MANY_TABLES: Final = {"innodb-file-per-table": "OFF", "innodb-stats-persistent": "OFF"}
+
+
+def several_servers(settings: Settings, sink: Callable[[AnyRecord], None], narrate: Callable[[str], None]) -> bool:
+    """Whether the lab may start a server under test for each of several workers; gets what they need then.
+
+    Somebody who wants to keep the server, or to watch it by a wrapper, wants one.
+    """
+    if settings.subject or settings.keep or settings.wrapper:
+        return False
+    options = dict(settings.server_options)
+    return prepare(parse_spec(settings.server), options, narrate=narrate, progress=partial(_fetching, sink))
+
+
+def _fetching(sink: Callable[[AnyRecord], None], state: object) -> None:
+    total = getattr(state, "total", 0)
+    sink(
+        Progress(
+            label=f"{getattr(state, 'what', '')}: {getattr(state, 'step', '')}",
+            done=getattr(state, "done", 0) if total else round(getattr(state, "percent", 0)),
+            total=total or 100,
+            unit="bytes" if total else "%",
+        )
+    )
 
 
 @dataclass(slots=True)
@@ -83,21 +108,12 @@ class Lab:
                 keep=settings.keep,
                 allow=settings.allow,
             )
-            self._server = resolve(settings.server, wishes, narrate=self.narrate, progress=self._fetching)
+            self._server = resolve(
+                settings.server, wishes, narrate=self.narrate, progress=partial(_fetching, self.sink)
+            )
             self._resolved = True
             self.sink(self._subject_record())
         return self._server
-
-    def _fetching(self, state: object) -> None:
-        total = getattr(state, "total", 0)
-        self.sink(
-            Progress(
-                label=f"{getattr(state, 'what', '')}: {getattr(state, 'step', '')}",
-                done=getattr(state, "done", 0) if total else round(getattr(state, "percent", 0)),
-                total=total or 100,
-                unit="bytes" if total else "%",
-            )
-        )
 
     def _subject_record(self) -> Subject:
         server = self._server

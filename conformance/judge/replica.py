@@ -136,6 +136,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
     names = [column.name for column in script.case.table.columns]
     found: list[Transaction] = []
     place = number = 0
+    read: set[bytes] = set()
     for group in split_groups(events):
         rows: list[LoggedRow] = []
         keys: list[object] = []
@@ -152,7 +153,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
             if not isinstance(event.body, RowsBody) or event.body.type not in UPDATE_TYPES:
                 continue
             number += 1
-            _check_columns(script, event.body)
+            _check_columns(script, event.body, read)
             columns = included(event.body.after_columns or 0, event.body.column_count)
             old = list(included(event.body.before_columns or 0, event.body.column_count))
             for row in event.body.rows:
@@ -178,16 +179,20 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
     return found
 
 
-def _check_columns(script: Script, body: RowsBody) -> None:
-    """Raise :class:`LogDiffersError` where the log has another table, or a document that no model can follow."""
+def _check_columns(script: Script, body: RowsBody, read: set[bytes]) -> None:
+    """Raise :class:`LogDiffersError` where the log has another table, or a document that no model can follow.
+
+    ``read``: the documents of the log so far. Most come twice, after one update and before the next.
+    """
     if body.column_count != len(script.case.table.columns) or body.map().columns != script.model.table_map.columns:
         raise LogDiffersError("the log has another table")
     json = set(script.case.table.json_columns)
     for row in body.rows:
         for bitmap, image in ((body.before_columns, row.before), (body.after_columns, row.after)):
             for index, value in zip(included(bitmap or 0, body.column_count), image or (), strict=True):
-                if index not in json or not isinstance(value, bytes):
+                if index not in json or not isinstance(value, bytes) or value in read:
                     continue
+                read.add(value)
                 try:
                     decode_stored(value)
                 except CodecError as error:

@@ -39,24 +39,28 @@ def progress_sink(file: TextIO) -> Iterator[ProgressSink]:
 
 
 class PlainProgress:
-    """Writes a line when a job begins, every few seconds, and at the job's end."""
+    """Writes a line when a job begins, every few seconds, and at the job's end. Jobs may run side by side."""
 
     def __init__(self, file: TextIO, *, seconds: float = PLAIN_SECONDS) -> None:
         self._file = file
         self._seconds = seconds
-        self._label: str | None = None
-        self._last = 0.0
-        self._finished = False
+        self._lines: dict[str, float] = {}  # job -> when its last line was written
+        self._finished: set[str] = set()
 
     def __call__(self, record: Progress) -> None:
         """Take one progress record."""
-        now = time.monotonic()
+        label, now = record.label, time.monotonic()
         finished = record.total is not None and record.done >= record.total
-        new = record.label != self._label
-        if new or (finished and not self._finished) or (not finished and now - self._last >= self._seconds):
+        new = label not in self._lines
+        if finished:
+            due = label not in self._finished
+            self._finished.add(label)
+        else:
+            due = now - self._lines.get(label, 0.0) >= self._seconds
+            self._finished.discard(label)
+        if new or due:
             print(progress_line(record), file=self._file, flush=True)
-            self._last = now
-        self._label, self._finished = record.label, finished
+            self._lines[label] = now
 
 
 def progress_line(record: Progress) -> str:
@@ -117,7 +121,8 @@ def _bars(file: TextIO) -> Iterator[ProgressSink]:
         def sink(record: Progress) -> None:
             if record.label not in tasks:
                 for earlier in bars.tasks:
-                    bars.update(earlier.id, total=earlier.completed)  # done, even if its total was never known
+                    if earlier.total is None:
+                        bars.update(earlier.id, total=earlier.completed)  # done; one with a total may run beside it
                 tasks[record.label] = bars.add_task(record.label, total=record.total, words="")
             text = progress_line(record).removeprefix(record.label).strip()
             bars.update(tasks[record.label], completed=record.done, total=record.total, words=text)

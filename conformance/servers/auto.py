@@ -13,6 +13,7 @@ from conformance.servers.install.cache import silent
 from conformance.servers.install.installation import Installation, from_path, on_path
 from conformance.servers.run.guests import Role, open_guest
 from conformance.servers.run.process import ProcessMaker
+from conformance.servers.run.template import PAGE_SIZE, template
 from conformance.servers.specs import DEFAULT_IMAGE, Kind, ServerSpec, parse_spec
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
     from conformance.servers.install.bundle import Progress
     from conformance.servers.install.cache import Narrate
+    from conformance.servers.run.options import Options
     from conformance.servers.run.owned import Maker, OwnServer
 
 
@@ -74,6 +76,26 @@ def resolve(
     if spec.kind is Kind.PROCESS:
         return _private(spec, wishes, narrate, progress)
     return _automatic(wishes, narrate, progress)
+
+
+def prepare(
+    spec: ServerSpec,
+    options: Options,
+    *,
+    narrate: Narrate = silent,
+    progress: Callable[[Progress], None] = bundle.no_progress,
+) -> bool:
+    """Get what servers of this spec need before several start at once: the programs and the template of their data.
+
+    False where they cannot be processes.
+    """
+    if spec.kind not in (Kind.AUTO, Kind.PROCESS):
+        return False
+    try:
+        template(find_installation(spec, narrate=narrate, progress=progress), narrate, page_size=options.get(PAGE_SIZE))
+    except ServerUnavailable:
+        return False
+    return True
 
 
 def _private(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> OwnServer:

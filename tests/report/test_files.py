@@ -453,6 +453,15 @@ def test_plain_progress_writes_the_beginning_and_the_end_of_each_job() -> None:
     ]
 
 
+def test_plain_progress_of_jobs_side_by_side_writes_no_line_for_each_change_between_them() -> None:
+    out = io.StringIO()
+    sink = PlainProgress(out, seconds=1e9)
+    for done in range(1, 5):
+        sink(Progress(label="checks", done=done, total=4))
+        sink(Progress(label="updates", done=done, total=9))
+    assert out.getvalue().splitlines() == ["checks 1 of 4 (25 %)", "updates 1 of 9 (11 %)", "checks 4 of 4 (100 %)"]
+
+
 # -- words ----------------------------------------------------------------------------------------------------
 
 

@@ -113,9 +113,10 @@ def read_file(path: Path, ibd2sdi: Sequence[str]) -> SdiFile:
 
 def _index_ids(space: _Recorded) -> set[int]:
     found = set()
+    size = space.flags.physical
     for number in range(space.pages):
         kind = space.stored_type(number)
-        page = space.data[number * space.flags.physical :][: space.flags.physical]
+        page = space.data[number * size : (number + 1) * size]
         if kind == PageType.COMPRESSED and int.from_bytes(page[_ORIGINAL_TYPE], "big") == PageType.SDI:
             page, kind = Tablespace.page(space, number).data, PageType.SDI
         if kind == PageType.SDI:

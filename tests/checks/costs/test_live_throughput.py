@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,20 +14,32 @@ from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.servers.run.callgrind import missing_programs
 from conformance.stream import Block, CaseVerdict
+from generators.draw import Stream
 from tests import running
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from conformance.servers.run.process import ProcessServer
     from conformance.stream import AnyRecord
 
 pytestmark = pytest.mark.live
 
 
-@pytest.fixture
-def records(server: ProcessServer, monkeypatch: pytest.MonkeyPatch) -> list[AnyRecord]:
+@pytest.fixture(scope="module")
+def source(server: ProcessServer) -> Iterator[throughput.Source]:
+    """A source under callgrind, whose start takes most of a test's time."""
     missing = missing_programs()
     if missing is not None:
         pytest.skip(missing)
+    draw = Stream("throughput", Settings().seed).fork("table")
+    with throughput.Source(server.installation, draw, lambda _: None) as started:
+        yield started
+
+
+@pytest.fixture
+def records(server: ProcessServer, source: throughput.Source, monkeypatch: pytest.MonkeyPatch) -> list[AnyRecord]:
+    monkeypatch.setitem(test_throughput._SIDES, "source", lambda *_: nullcontext(source))
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(throughput, "WORKLOADS", throughput.WORKLOADS[2:3])
     monkeypatch.setattr(throughput, "WARM_UP", 100)

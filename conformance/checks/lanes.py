@@ -1,0 +1,50 @@
+"""Who runs where, when the checks of a run go side by side on servers of their own.
+
+The unit is a module of checks: its fixtures and its order stay as they are. Experiments that use the same further
+server (a replica, an applier fed by hand) share a lane, and one worker takes the whole lane, so that such a server
+starts once. All other experiments go to whoever is free.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LANES: Final = (
+    ("replicas", "triggers", "costs", "conditions", "lob_pages", "table_metadata", "diff_lists"),  # a replica
+    ("diverged", "replica_schema", "deviations", "promoted"),  # a server for injected events, an applier
+)
+# The others: first what takes longest, so that the workers end together. What is not named here comes last.
+LONGEST_FIRST: Final = ("boundaries", "sql_interface", "updates", "relay_logs", "sdi", "lob_crashes", "lob_versions")
+
+
+class Lanes:
+    """The modules of a run, given out to workers that are numbered from 0. ``rooms``: the room of each module."""
+
+    def __init__(self, rooms: Iterable[tuple[str, str]]) -> None:
+        lanes: tuple[deque[str], ...] = tuple(deque() for _ in LANES)
+        free: list[tuple[int, str]] = []
+        for module, room in rooms:
+            lane = next((number for number, names in enumerate(LANES) if room in names), None)
+            if lane is not None:
+                lanes[lane].append(module)
+            else:
+                free.append((LONGEST_FIRST.index(room) if room in LONGEST_FIRST else len(LONGEST_FIRST), module))
+        self._lanes = deque(filter(None, lanes))  # those that nobody has begun
+        self._own: dict[int, deque[str]] = {}
+        self._free = deque(module for _, module in sorted(free, key=lambda entry: entry[0]))
+
+    def workers(self, most: int) -> int:
+        """The number of workers that have something to do."""
+        return min(most, len(self._lanes) + len(self._free))
+
+    def take(self, worker: int) -> str | None:
+        """The next module for this worker: of its own lane, of a lane that nobody has, else one for whoever is free."""
+        own = self._own.get(worker)
+        if not own and self._lanes:
+            own = self._own[worker] = self._lanes.popleft()
+        modules = own or self._free
+        return modules.popleft() if modules else None

@@ -1,0 +1,59 @@
+"""Who runs where: every module once, what shares a server on one worker."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from conformance.checks.lanes import LANES, LONGEST_FIRST, Lanes
+
+CHECKS = Path(__file__).parents[2] / "conformance" / "checks"
+ROOMS = [(str(path), path.parent.name) for path in sorted(CHECKS.glob("*/check*.py"))]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 8])
+def test_every_module_runs_once_and_a_lane_has_one_worker(workers: int) -> None:
+    lanes = Lanes(ROOMS)
+    ran: dict[str, int] = {}
+    busy = set(range(workers))
+    for worker in cycle(range(workers)):
+        if worker in busy and (module := lanes.take(worker)) is not None:
+            assert module not in ran
+            ran[module] = worker
+        else:
+            busy.discard(worker)
+        if not busy:
+            break
+    assert set(ran) == {module for module, _ in ROOMS}
+    for names in LANES:
+        assert len({ran[module] for module, room in ROOMS if room in names}) == 1
+
+
+def test_a_lane_keeps_the_order_of_its_checks() -> None:
+    lanes = Lanes([("a", LANES[0][1]), ("b", "other"), ("c", LANES[0][0]), ("d", LONGEST_FIRST[0])])
+    assert [lanes.take(0) for _ in range(5)] == ["a", "c", "d", "b", None]
+
+
+def test_there_are_no_more_workers_than_work() -> None:
+    assert Lanes([]).workers(3) == 0
+    assert Lanes([("a", LANES[0][0]), ("b", LANES[0][1])]).workers(3) == 1
+    assert Lanes([("a", LANES[0][0]), ("b", "other"), ("c", "other")]).workers(9) == 3
+    assert Lanes(ROOMS).workers(3) == 3
+
+
+def test_every_named_room_is_one_of_the_kit() -> None:
+    named = [name for names in (*LANES, LONGEST_FIRST) for name in names]
+    assert set(named) <= {room for _, room in ROOMS}
+    assert len(set(named)) == len(named)
+
+
+def test_the_experiments_that_need_a_replica_share_a_lane() -> None:
+    """What the source says: whoever asks the lab for a pair is in the first lane, but for one that only lists pairs."""
+    asking = {
+        path.relative_to(CHECKS).parts[0]
+        for path in CHECKS.rglob("*.py")
+        if any(word in path.read_text("utf-8") for word in ("lab.pair(", "lab.chain("))
+    }
+    assert asking == set(LANES[0])
