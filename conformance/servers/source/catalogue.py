@@ -17,6 +17,7 @@ from conformance.reference.binlog.query import Query
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
 from conformance.reference.replay.engine import Replay
+from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.charsets import COLLATIONS
 from conformance.reference.tables.table_map import TableMap
 from conformance.requirements.reading import rules_of
@@ -83,12 +84,14 @@ class TableFacts:
     columns: tuple[ColumnFacts, ...]
     key: tuple[str, ...] = ()
 
-    def sql(self) -> str:
-        """SHOW CREATE TABLE."""
+    def sql(self, *, qualified: bool = False) -> str:
+        """SHOW CREATE TABLE; ``qualified``: with the schema's name."""
         lines = [f"  {column.sql()}" for column in self.columns]
         if self.key:
-            lines.append(f"  PRIMARY KEY ({','.join(f'`{name}`' for name in self.key)})")
-        return f"CREATE TABLE `{self.name}` (\n" + ",\n".join(lines) + "\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
+            lines.append(f"  PRIMARY KEY ({','.join(map(quote_identifier, self.key))})")
+        name = quote_identifier(self.name)
+        name = f"{quote_identifier(self.schema)}.{name}" if qualified else name
+        return f"CREATE TABLE {name} (\n" + ",\n".join(lines) + "\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
 
 
 def read_tables(logs: LogFiles, prepared: Iterable[str] = ()) -> list[TableFacts]:

@@ -32,6 +32,7 @@ class Channel:
         self._socket = raw
         self._buffer = b""
         self._sequence = 0
+        self._ahead = 0  # bytes to read beyond what is needed: during the handshake none, as they may be TLS's
 
     def send(self, payloads: Iterable[bytes]) -> None:
         """Send packets; one of 16 MB and more goes in parts, and the last part is shorter than that."""
@@ -85,7 +86,7 @@ class Channel:
         have = len(self._buffer)
         while have < size:
             try:
-                piece = self._socket.recv(max(_RECEIVE, min(size - have, 1 << 20)))
+                piece = self._socket.recv(max(self._ahead, min(size - have, 1 << 20)))
             except (OSError, ValueError) as error:
                 raise ClientGone(str(error)) from error
             if not piece:
@@ -97,9 +98,7 @@ class Channel:
         return data[:size]
 
     def start_tls(self, context: ssl.SSLContext) -> None:
-        """Go on encrypted. Bytes that came with the request belong to the TLS handshake and are an error here."""
-        if self._buffer:
-            raise ClientGone("bytes behind the request for TLS")
+        """Go on encrypted."""
         try:
             self._socket = context.wrap_socket(self._socket, server_side=True)
         except (OSError, ValueError) as error:
@@ -122,6 +121,7 @@ class Channel:
     def forever(self) -> None:
         """Wait without limit for commands from now on: the client is no stranger any more."""
         self._socket.settimeout(_IDLE)
+        self._ahead = _RECEIVE
 
     def close(self) -> None:
         """End the connection at once."""

@@ -16,6 +16,8 @@ from conformance.servers.source.statements import Database
 from conformance.servers.source.variables import Variables
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from conformance.servers.source.catalogue import TableFacts
     from conformance.servers.source.log_files import LogFiles
     from conformance.servers.source.packets import Value
@@ -36,7 +38,7 @@ class Replica:
 
 @dataclass(slots=True)
 class Facts:
-    """The facts; ``tables`` are asked for when a client wants to know about tables."""
+    """The facts. ``table_logs``: the logs that tell of the tables, if not all of them. ``others``: variables."""
 
     logs: LogFiles
     version: str
@@ -45,6 +47,8 @@ class Facts:
     uuid: UUID = field(default_factory=lambda: UUID(UUID_TEXT))
     gtid_mode: str = ""
     prepared: tuple[str, ...] = ()
+    table_logs: LogFiles | None = None
+    others: Mapping[str, Value] = field(default_factory=dict)
     replicas: dict[int, Replica] = field(default_factory=dict)
     variables: Variables = field(init=False)
     _database: Database | None = None
@@ -55,9 +59,10 @@ class Facts:
         self.variables = Variables(
             {
                 **self.moving(),
-                "binlog_row_metadata": row_metadata(self.logs),
+                "binlog_row_metadata": self.others.get("binlog_row_metadata") or row_metadata(self.logs),
                 "innodb_version": self.version,
                 "version": self.version,
+                **self.others,
             }
         )
 
@@ -81,7 +86,7 @@ class Facts:
         with self._lock:
             if self._database is None:
                 self._database = Database()
-                self._tables = read_tables(self.logs, self.prepared)
+                self._tables = read_tables(self.table_logs or self.logs, self.prepared)
                 fill(self._database, self._tables)
             return self._database
 

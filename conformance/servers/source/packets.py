@@ -7,7 +7,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 OK: Final = b"\x00\x00\x00\x02\x00\x00\x00"
 EOF: Final = b"\xfe\x00\x00\x02\x00"
@@ -52,21 +52,25 @@ def counted(data: bytes) -> bytes:
 def result_packets(result: Rows) -> Iterator[bytes]:
     """The packets of a text result."""
     yield bytes((len(result.columns),))
-    for number, name in enumerate(result.columns):
-        yield _definition(name, [row[number] for row in result.rows])
+    yield from definitions(result)
     yield EOF
     for row in result.rows:
         yield b"".join(b"\xfb" if value is None else counted(_bytes(value)) for value in row)
     yield EOF
 
 
-def _definition(name: str, values: Sequence[Value]) -> bytes:
-    """A column definition. A column of integers alone is one of integers: clients in typed languages ask for that."""
-    found = [value for value in values if value is not None]
-    numeric = bool(found) and all(isinstance(value, int) for value in found)
-    names = b"".join(map(counted, (b"def", b"", b"", b"", name.encode(), name.encode())))
-    kind, charset = (_INTEGER, _BINARY) if numeric else (_TEXT, _UTF8MB4)
-    return names + _COLUMN.pack(0x0C, charset, _LENGTH, kind, 0, 0)
+def definitions(result: Rows) -> Iterator[bytes]:
+    """The definitions of a result's columns."""
+    for number, name in enumerate(result.columns):
+        names = b"".join(map(counted, (b"def", b"", b"", b"", name.encode(), name.encode())))
+        kind, charset = (_INTEGER, _BINARY) if is_numeric(result, number) else (_TEXT, _UTF8MB4)
+        yield names + _COLUMN.pack(0x0C, charset, _LENGTH, kind, 0, 0)
+
+
+def is_numeric(result: Rows, column: int) -> bool:
+    """Whether a column has integers alone: clients in typed languages ask for that."""
+    found = [row[column] for row in result.rows if row[column] is not None]
+    return bool(found) and all(isinstance(value, int) for value in found)
 
 
 def _bytes(value: int | str | bytes) -> bytes:

@@ -24,18 +24,21 @@ from conformance.servers.source.facts import Facts, Replica
 from conformance.servers.source.identity import own_identity
 from conformance.servers.source.login import Account, log_in
 from conformance.servers.source.packets import EOF, OK, Refused, result_packets
+from conformance.servers.source.prepared import PreparedStatements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from conformance.servers.source.cuts import Cut
     from conformance.servers.source.log_files import LogFiles
+    from conformance.servers.source.packets import Value
 
 HOST: Final = "127.0.0.1"
 MAX_CLIENTS: Final = 100
 _QUIT, _INIT_DB, _QUERY, _STATISTICS, _PING = 0x01, 0x02, 0x03, 0x09, 0x0E
-_DUMP, _REGISTER, _PREPARE, _SET_OPTION, _DUMP_GTID, _RESET = 0x12, 0x15, 0x16, 0x1B, 0x1E, 0x1F
-_FINE: Final = frozenset((_PING, _RESET))
+_DUMP, _REGISTER, _SET_OPTION, _DUMP_GTID, _RESET = 0x12, 0x15, 0x1B, 0x1E, 0x1F
+_PREPARE, _EXECUTE, _CLOSE, _RESET_STATEMENT = 0x16, 0x17, 0x19, 0x1A
+_FINE: Final = frozenset((_PING, _RESET, _RESET_STATEMENT))
 _HANDSHAKE_PATIENCE: Final = 30.0
 _CLOSING_PATIENCE: Final = 10.0
 _TICK: Final = 0.05  # seconds between two looks for more
@@ -65,6 +68,7 @@ class Source(Closing):
         gtid_mode: str = "",
         tls: bool = True,
         prepared: tuple[str, ...] = (),
+        variables: Mapping[str, Value] | None = None,
         cut_each: Callable[[], Cut] | None = None,
         narrate: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -82,7 +86,8 @@ class Source(Closing):
         self._listener = socket.create_server((HOST, port))
         self.port = int(self._listener.getsockname()[1])
         self.facts = Facts(
-            logs, version=version or logs.version, port=self.port, gtid_mode=gtid_mode, prepared=prepared
+            logs, version=version or logs.version, port=self.port, gtid_mode=gtid_mode, prepared=prepared,
+            others=variables or {},
         )
         self._thread = threading.Thread(target=self._listen, name="source", daemon=True)
         self._thread.start()
@@ -120,7 +125,8 @@ class Source(Closing):
                 number=number, user=login.user, database=login.database, variables=self.facts.variables.own()
             )
             channel.forever()
-            while self._command(channel, state):
+            prepared = PreparedStatements(lambda sql: answer(self.facts, state, sql))
+            while self._command(channel, state, prepared):
                 pass
         except ClientGone as gone:
             end = str(gone)
@@ -135,7 +141,7 @@ class Source(Closing):
                 self._clients.pop(number, None)
             self._narrate(f"client {number}: {end or 'left'}")
 
-    def _command(self, channel: Channel, state: SessionState) -> bool:
+    def _command(self, channel: Channel, state: SessionState, prepared: PreparedStatements) -> bool:
         """Answer one command; whether another may follow."""
         packet = channel.command()
         code, body = (packet[0], packet[1:]) if packet else (0, b"")
@@ -161,9 +167,14 @@ class Source(Closing):
             elif code in (_DUMP, _DUMP_GTID):
                 made = DumpRequest.by_position if code == _DUMP else DumpRequest.by_gtid
                 self.dump(channel, made(body, checksum=state.checksum, period=state.period))
-                return True
+            elif code == _PREPARE:
+                channel.send(list(prepared.prepare(body.decode("utf-8", "replace"))))
+            elif code == _EXECUTE:
+                channel.send(list(prepared.execute(body)))
+            elif code == _CLOSE:
+                prepared.close(body)
             else:
-                raise Refused(1047, "08S01", "Unknown command")
+                raise Refused(1047, "08S01", f"Unknown command {code}")
         except Refused as refused:
             channel.send([refused.packet])
         return True
