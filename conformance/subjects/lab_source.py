@@ -20,6 +20,7 @@ from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
 from conformance.servers.closing import Closing
 from conformance.servers.source.catalogue import read_tables
+from conformance.servers.source.cuts import CutAt
 from conformance.servers.source.log_files import LogFile, LogFiles, NoLog
 from conformance.servers.source.login import Account
 from conformance.servers.source.server import Source as WireSource
@@ -56,9 +57,10 @@ class LabSource(Closing):
 
     any_log = True
 
-    def __init__(self, *, method: str | None = None) -> None:
+    def __init__(self, *, method: str | None = None, tls: bool = True) -> None:
         self._number = 0
         self._schemas: set[str] = set()
+        self._executed = ""  # GTIDs in front of the present Case
         self._known = ("CREATE SCHEMA " + SCHEMA, create_table(_MARKER, qualified=True))
         logs = LogFiles([self._file([Query(text=text.encode()) for text in self._known])])
         account = Account(password=secrets.token_urlsafe(12))
@@ -66,7 +68,7 @@ class LabSource(Closing):
             account.method = method
         self._source = WireSource(
             logs, account=account, version=VERSION, gtid_mode="OFF_PERMISSIVE", prepared=self._known,
-            variables={"binlog_row_metadata": "FULL"},
+            variables={"binlog_row_metadata": "FULL"}, tls=tls,
         )
         self._source.facts.table_logs = logs
 
@@ -95,7 +97,7 @@ class LabSource(Closing):
             "file": start.file,
             "position": start.offset,
         }
-        return fields | (served.fields() if served else {})
+        return fields | (served.fields() | {"gtids": self._executed} if served else {})
 
     def log(self, served: Served) -> bytes:
         """The log of a Case."""
@@ -115,6 +117,7 @@ class LabSource(Closing):
         except NoLog as problem:
             raise NotServed(str(problem)) from problem
         prepare = case.prepare or self._made_up(middle)
+        self._executed = str(self._source.facts.logs.executed)
         before = self._file([*self._queries([*drops, *prepare]), *_marked(begun)])
         self._source.facts.prepared = (*self._known, *prepare)
         self._source.facts.table_logs = LogFiles([middle])
@@ -128,6 +131,19 @@ class LabSource(Closing):
             end=ended,
             columns=self._columns(),
         )
+
+    def arm(self, served: Served, position: int) -> None:
+        """Break the next dump that comes to a position of a Case's log."""
+        self._source.armed = CutAt(served.start.file, position)
+
+    @property
+    def is_armed(self) -> bool:
+        """Whether no dump came to the position yet."""
+        return self._source.armed is not None
+
+    def disarm(self) -> None:
+        """Break no dump."""
+        self._source.armed = None
 
     def _made_up(self, log: LogFile) -> tuple[str, ...]:
         """Statements that make the tables of a log that has no DDL: clients that follow DDL know no others."""

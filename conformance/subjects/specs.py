@@ -208,6 +208,18 @@ def open_subject(spec: SubjectSpec, narrate: Callable[[str], None] = lambda _: N
     return _OPENERS[spec.kind](spec, declared)
 
 
+def client_command(spec: SubjectSpec, narrate: Callable[[str], None] = lambda _: None) -> list[str]:
+    """The command of a client's adapter, for those who play the source themselves.
+
+    Raises :class:`SubjectSpecError` for a subject that reads files.
+    """
+    if spec.kind == BUILTIN and spec.target in builtin_clients():
+        return list(_builtin().install(spec.target, narrate=narrate).command())
+    if spec.kind == "wire":
+        return _command(spec.target)
+    raise SubjectSpecError(f"subject {spec}: it reads files, and does not connect")
+
+
 def _one_shot(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
     command = _command(spec.target)
     hello = Hello(

@@ -54,8 +54,8 @@ class CutOff(Exception):
 class Source(Closing):
     """A source of ``logs``.
 
-    ``tls``: offer TLS, where the package for certificates is installed. ``cut_each``: makes the cut of every dump that
-    :attr:`cuts` has none for. ``narrate`` gets a line about each login, dump and end.
+    ``tls``: offer TLS, where the package for certificates is installed. ``cut_each`` makes the cut of each dump.
+    :attr:`armed` is a cut for whatever dump comes to it first; then it is over. ``narrate`` gets a line about each login, dump and end.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Source(Closing):
         self.account = account or Account(password=secrets.token_urlsafe(12))
         self.asked: list[DumpRequest] = []
         self.ended: list[str] = []
-        self.cuts: list[Cut] = []
+        self.armed: Cut | None = None
         self.identity = own_identity() if tls else None
         self._cut_each = cut_each
         self._narrate = narrate
@@ -197,7 +197,7 @@ class Source(Closing):
         """Send what a client asks for, and wait with it for more. Raises :class:`Refused`."""
         with self._lock:
             self.asked.append(request)
-            cut = self.cuts.pop(0) if self.cuts else self._cut_each() if self._cut_each else None
+        cut = self._cut_each() if self._cut_each else None
         what = f"after {request.gtids}" if request.gtids is not None else f"from {request.file}:{request.position}"
         self._narrate(f"server id {request.server_id} dumps {what}")
         dump = Dump(self.facts.logs, request, self.facts.uuid)
@@ -222,7 +222,10 @@ class Source(Closing):
         try:
             for sent in dump.events():
                 keeps = cut.keeps(sent) if cut else None
+                if self.armed is not None and keeps is None:
+                    keeps = self.armed.keeps(sent)
                 if keeps is not None:
+                    self.armed = None
                     channel.send(waiting)
                     waiting = []
                     if keeps:
