@@ -67,8 +67,13 @@ class LabSource(Closing):
         if method:
             account.method = method
         self._source = WireSource(
-            logs, account=account, version=VERSION, gtid_mode="OFF_PERMISSIVE", prepared=self._known,
-            variables={"binlog_row_metadata": "FULL"}, tls=tls,
+            logs,
+            account=account,
+            version=VERSION,
+            gtid_mode="OFF_PERMISSIVE",
+            prepared=self._known,
+            variables={"binlog_row_metadata": "FULL"},
+            tls=tls,
         )
         self._source.facts.table_logs = logs
 
@@ -94,6 +99,7 @@ class LabSource(Closing):
             "port": self._source.port,
             "user": self._source.account.user,
             "password": self._source.account.password,
+            "tls": self._source.identity is not None,
             "file": start.file,
             "position": start.offset,
         }

@@ -8,7 +8,6 @@ reads up to the marker behind them. Positions, times and server ids are not comp
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,7 +26,7 @@ from conformance.subjects.lab_source import LabSource
 from conformance.subjects.source import MARKERS, SCHEMA, NotServed, Served, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from conformance.cases.decoder_case import DecoderCase
 

@@ -30,9 +30,7 @@ class Comparison:
     different: list[str] = field(default_factory=list)
 
 
-def compare(
-    client: str, cases: Iterable[DecoderCase], narrate: Callable[[str], None] = lambda _: None
-) -> Comparison:
+def compare(client: str, cases: Iterable[DecoderCase], narrate: Callable[[str], None] = lambda _: None) -> Comparison:
     """Let a client read the Cases from both."""
     found = Comparison()
     lab = open_subject(parse_subject(f"{client}?source=lab"))

@@ -93,9 +93,7 @@ def _by_sql(connection: Connection, scripts: tuple[Script, ...]) -> None:
                     continue  # a statement that the server must refuse, as the prediction says
 
 
-def _replicate(
-    server: OwnServer, connection: Connection, source: Source, end: int, *, by_gtid: bool, tls: bool
-) -> str:
+def _replicate(server: OwnServer, connection: Connection, source: Source, end: int, *, by_gtid: bool, tls: bool) -> str:
     """Link the server and wait until it has everything; the error with which it stopped, if it did."""
     terms = terms_of(server)
     word = terms.change_source
@@ -131,7 +129,9 @@ def _compare(connection: Connection, script: Script, found: Followed) -> None:
         name = quote_identifier(column.name)
         columns += [name, f"JSON_TYPE({name})"] if column.is_json else [name]
     selector = quote_identifier(case.selector)
-    tables = [f"{quote_identifier(schema)}.{quote_identifier(case.table.name)}" for schema in (case.table.schema, BY_SQL)]
+    tables = [
+        f"{quote_identifier(schema)}.{quote_identifier(case.table.name)}" for schema in (case.table.schema, BY_SQL)
+    ]
     try:
         here, there = (
             connection.execute(f"SELECT {', '.join(columns)} FROM {name} ORDER BY {selector}").rows for name in tables

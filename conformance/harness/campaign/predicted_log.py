@@ -115,9 +115,9 @@ class _Writer:
             "immediate_server_version": 90704,
         }
         if self._form is LogForm.TAGGED:
-            gtid = GtidTagged(uuid=SOURCE, gno=self._number, tag=_TAG, **clock)  # type: ignore[arg-type]
+            gtid = GtidTagged(uuid=SOURCE, gno=self._number, tag=_TAG, **clock)
         else:
-            gtid = Gtid(uuid=SOURCE, gno=self._number, **clock)  # type: ignore[arg-type]
+            gtid = Gtid(uuid=SOURCE, gno=self._number, **clock)
         if self._form is LogForm.COMPRESSED and len(bodies) > 1:
             bodies = [self._file.compressed(bodies)]
         return self._file.group(gtid, bodies)

@@ -93,10 +93,8 @@ class _Writer:
 
     def log(self) -> bytes:
         """The file."""
-        parts = [self._file.start(PreviousGtids())]
-        for group in range(_GROUPS):
-            parts.append(self._group(self._draw.fork("group", group)))
-        return b"".join(parts)
+        start = self._file.start(PreviousGtids())
+        return start + b"".join(self._group(self._draw.fork("group", number)) for number in range(_GROUPS))
 
     def _group(self, draw: Draw) -> bytes:
         self._gno += 1
@@ -123,7 +121,9 @@ class _Writer:
         rows = []
         for _ in range(draw.choice((1, 2, 3))):
             old, new = self._image(), self._image()
-            rows.append(Row(None if code == EventType.WRITE_ROWS else old, None if code == EventType.DELETE_ROWS else new))
+            rows.append(
+                Row(None if code == EventType.WRITE_ROWS else old, None if code == EventType.DELETE_ROWS else new)
+            )
         return rows_body(shape, code, rows)
 
     def _image(self) -> tuple[int, int]:

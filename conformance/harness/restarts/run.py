@@ -85,9 +85,7 @@ class Restarts:
         return sum(tally.restarts for tally in self.tallies.values())
 
 
-def run_restarts(
-    client: str, boundaries: int, seed: str, narrate: Callable[[str], None] = lambda _: None
-) -> Restarts:
+def run_restarts(client: str, boundaries: int, seed: str, narrate: Callable[[str], None] = lambda _: None) -> Restarts:
     """Restart a client at so many boundaries of events, of plain and of compressed logs, and inside the events too.
 
     Raises :class:`SubjectUnavailable`.
@@ -148,9 +146,7 @@ class _Bench:
                     self._count((form, by, Way.STOPPED), wanted, answer, "", f"{case.id} behind {count} rows")
         self.found.boundaries += counted * min(most, len(between))
 
-    def _count(
-        self, kind: tuple[str, str, Way], wanted: Counter[str], answer: Answer, never: str, where: str
-    ) -> None:
+    def _count(self, kind: tuple[str, str, Way], wanted: Counter[str], answer: Answer, never: str, where: str) -> None:
         error = answer.error or (f"{answer.failure}: {answer.detail}" if answer.failure else never)
         tally = self.found.tallies.setdefault(kind, Tally())
         tally.count(wanted, _rows(answer), error=error, where=where)

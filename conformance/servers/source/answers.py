@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.header import Checksum
 from conformance.servers.source.packets import Refused, Rows
 from conformance.servers.source.show import show
 from conformance.servers.source.statements import unquoted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conformance.servers.source.facts import Facts
     from conformance.servers.source.packets import Value
+    from conformance.servers.source.session import SessionState
 
 _COMMENT: Final = re.compile(r"\A(?:\s|/\*.*?\*/|--\s[^\n]*\n|#[^\n]*\n)+", re.DOTALL)
 _ASSIGNMENT: Final = re.compile(
@@ -28,39 +29,6 @@ _DONE: Final = frozenset(
         "START", "STOP", "UNLOCK",
     )
 )  # fmt: skip
-_NANO: Final = 1_000_000_000
-_CHECKSUMS: Final = ("@source_binlog_checksum", "@master_binlog_checksum")
-_PERIODS: Final = ("@source_heartbeat_period", "@master_heartbeat_period")
-
-
-@dataclass(slots=True, kw_only=True)
-class SessionState:
-    """What one client set. ``server_id``: as it registered."""
-
-    number: int
-    user: str
-    database: str = ""
-    variables: dict[str, Value] = field(default_factory=dict)
-    own: dict[str, Value] = field(default_factory=dict)
-
-    @property
-    def checksum(self) -> int | None:
-        """The checksum that the client said it reads; ``None`` if it said nothing."""
-        for name in _CHECKSUMS:
-            if (value := self.own.get(name)) is not None:
-                return Checksum.CRC32 if str(value).upper() in ("CRC32", "1") else Checksum.NONE
-        return None
-
-    @property
-    def period(self) -> float:
-        """Seconds between heartbeats; 0 for none."""
-        for name in _PERIODS:
-            if (value := self.own.get(name)) is not None:
-                try:
-                    return max(0.0, float(str(value)) / _NANO)
-                except ValueError:
-                    return 0.0
-        return 0.0
 
 
 def answer(facts: Facts, state: SessionState, sql: str) -> Rows | None:
@@ -89,7 +57,7 @@ def _select(facts: Facts, state: SessionState, text: str) -> Rows:
     return facts.database().select(text, lambda name: _variable(facts, state, name), _functions(facts, state))
 
 
-def _functions(facts: Facts, state: SessionState) -> dict[str, object]:
+def _functions(facts: Facts, state: SessionState) -> dict[str, Callable[..., Value]]:
     return {
         "version": lambda *_: facts.version,
         "database": lambda *_: state.database or None,
@@ -128,5 +96,5 @@ def _set(facts: Facts, state: SessionState, text: str) -> None:
         plain = name.rpartition(".")[2]
         if plain in state.variables:
             state.variables[plain] = known
-        elif plain not in ("names",):
+        elif plain != "names":
             facts.variables.value(state.variables, plain)  # unknown: 1193, as a server says

@@ -14,13 +14,15 @@ from conformance.reference.binlog.event import Event
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.header import Header
 from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.versions import version_rules
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
 from conformance.reference.replay.engine import Replay
 from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.charsets import COLLATIONS
+from conformance.reference.tables.metadata import SHIPPED, MetadataRules
 from conformance.reference.tables.table_map import TableMap
-from conformance.requirements.reading import rules_of
+from conformance.requirements.versions import dialect_of, parse_version
 from conformance.servers.source.columns import ColumnFacts, defined_column, logged_column
 
 if TYPE_CHECKING:
@@ -138,10 +140,18 @@ def _follow(replay: Replay, query: Query, maps: dict[tuple[str, str], TableMap])
         maps.pop(name, None)
 
 
+def _rules(version: str) -> MetadataRules:
+    """How the server that wrote a log writes metadata; an unknown version counts as the newest."""
+    try:
+        return version_rules(dialect_of(parse_version(version)).log)
+    except ValueError:
+        return SHIPPED
+
+
 def _definitions(logs: LogFiles) -> Iterator[Query | TableMap]:
     """Statements and TABLE_MAPs of all files; damage ends a file."""
     for file in logs.files:
-        reader = FileReader(expand=True, verify=False, rules_for=rules_of)
+        reader = FileReader(expand=True, verify=False, rules_for=_rules)
         with suppress(CodecError):
             for place in range(0, file.end, _WINDOW):
                 reader.feed(bytes(file.data[place : min(place + _WINDOW, file.end)]))

@@ -198,7 +198,9 @@ def _logged_type(info: ColumnInfo) -> str:
     known = COLLATIONS.get(info.collation) if info.collation is not None else None
     binary = known is None or known.id == BINARY
     if kind in (types.ENUM, types.SET):
-        texts = [member.decode(known.codec if known and known.codec else "utf-8", "replace") for member in info.members or ()]
+        texts = [
+            member.decode(known.codec if known and known.codec else "utf-8", "replace") for member in info.members or ()
+        ]
         return f"{'enum' if kind == types.ENUM else 'set'}({','.join(map(quote_string, texts))})"
     if kind in (types.VARCHAR, types.STRING):
         length = column.length // (known.max_bytes if known else 1)

@@ -74,9 +74,7 @@ class DumpRequest:
         """COM_BINLOG_DUMP."""
         position, flags, server_id = _BY_POSITION.unpack_from(body)
         name = body[_BY_POSITION.size :].rstrip(b"\0").decode("utf-8", "replace")
-        return cls(
-            server_id=server_id, file=name, position=position, flags=flags, checksum=checksum, period=period
-        )
+        return cls(server_id=server_id, file=name, position=position, flags=flags, checksum=checksum, period=period)
 
     @classmethod
     def by_gtid(cls, body: bytes, *, checksum: int | None, period: float) -> DumpRequest:

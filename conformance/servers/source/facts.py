@@ -104,7 +104,8 @@ class Facts:
 
     def gtids(self, text: Value) -> GtidSet:
         """A set from its text. Raises :class:`Refused`."""
+        words = str(text or "")
         try:
-            return GtidSet(PreviousGtids.parse(str(text or "")).entries)
+            return GtidSet(PreviousGtids.parse(words).entries)
         except CodecError as error:
-            raise Refused(1772, "HY000", f"Malformed GTID set specification '{text}'") from error
+            raise Refused(1772, "HY000", f"Malformed GTID set specification '{words}'") from error

@@ -7,7 +7,7 @@ scrambles alone.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import ipaddress
 import ssl
 import tempfile
@@ -33,7 +33,7 @@ class Identity:
 
         self._key: RSAPrivateKey = rsa.generate_private_key(public_exponent=65537, key_size=_BITS)
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "binlog-lab source")])
-        now = datetime.datetime.now(datetime.UTC)
+        now = dt.datetime.now(dt.UTC)
         names = x509.SubjectAlternativeName(
             [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
         )
@@ -43,8 +43,8 @@ class Identity:
             .issuer_name(name)
             .public_key(self._key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(days=1))
-            .not_valid_after(now + datetime.timedelta(days=_DAYS))
+            .not_valid_before(now - dt.timedelta(days=1))
+            .not_valid_after(now + dt.timedelta(days=_DAYS))
             .add_extension(names, critical=False)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .sign(self._key, hashes.SHA256())
@@ -52,9 +52,7 @@ class Identity:
         pem = serialization.Encoding.PEM
         self.certificate = certificate.public_bytes(pem)
         self.public_key = self._key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
-        self._secret = self._key.private_bytes(
-            pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        self._secret = self._key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
 
     def context(self) -> ssl.SSLContext:
         """TLS of the server's side. The ssl module reads certificates from files alone."""

@@ -9,13 +9,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from mmap import ACCESS_READ, mmap
-from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.event import decode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.gtid import Gtid, GtidTagged
+from conformance.reference.binlog.gtid import NIL_UUID, Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import PreviousGtids
 from conformance.reference.binlog.header import HEADER_SIZE, MAGIC, Checksum, Flag
 from conformance.reference.errors import CodecError
@@ -24,6 +23,7 @@ from conformance.servers.source.gtids import GtidSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
     from uuid import UUID
 
 _LENGTH: Final = Struct("<I").unpack_from
@@ -60,7 +60,7 @@ class LogFile:
     previous: GtidSet = field(default_factory=GtidSet)
 
     @classmethod
-    def of(cls, name: str, data: bytes | mmap) -> LogFile:
+    def of(cls, name: str, data: bytes | bytearray | mmap) -> LogFile:
         """Index a log. Raises :class:`NoLog`."""
         if data[: len(MAGIC)] != MAGIC:
             raise NoLog(f"{name}: not a binary log, or an encrypted one")
@@ -94,20 +94,21 @@ class LogFile:
         if not self.starts:
             event = bytearray(self.data[place : place + length])
             event[_FLAGS_AT] &= ~Flag.IN_USE & 0xFF
-            body = decode_event(bytes(event), verify=False).body if kind == EventType.FORMAT_DESCRIPTION else None
-            if not isinstance(body, FormatDescription):
+            first = decode_event(bytes(event), verify=False).body if kind == EventType.FORMAT_DESCRIPTION else None
+            if not isinstance(first, FormatDescription):
                 raise NoLog(f"{self.name}: the first event is no FORMAT_DESCRIPTION")
-            self.format = body
+            self.format = first
             self.server_id = _LENGTH(self.data, place + _SERVER_ID_AT)[0]
         elif kind == EventType.PREVIOUS_GTIDS:
-            body = self._body(place, length)
-            if isinstance(body, PreviousGtids):
-                self.previous = GtidSet(body.entries)
+            previous = self._body(place, length)
+            if isinstance(previous, PreviousGtids):
+                self.previous = GtidSet(previous.entries)
         elif kind in _STARTS:
             body = self._body(place, length) if kind in _GTIDS else None
             gtid = None
             if isinstance(body, Gtid | GtidTagged):
-                gtid = ((body.uuid, body.tag if isinstance(body, GtidTagged) else ""), body.gno)
+                tag = body.tag if isinstance(body, GtidTagged) else ""
+                gtid = ((body.uuid or NIL_UUID, tag or ""), body.gno or 0)
             self.groups.append(Group(place, place, gtid))
 
     def _body(self, place: int, length: int) -> object:
@@ -146,7 +147,7 @@ class LogFiles:
     @classmethod
     def of_bytes(cls, logs: Iterable[tuple[str, bytes]]) -> LogFiles:
         """Logs in memory by name."""
-        return cls([LogFile.of(name, bytearray(data)) for name, data in logs])  # type: ignore[arg-type]
+        return cls([LogFile.of(name, bytearray(data)) for name, data in logs])
 
     def append(self, data: bytes) -> None:
         """Write whole events behind the last file, which is one in memory."""

@@ -36,7 +36,9 @@ _PLUGIN: Final = 0x80000
 _LENENC_DATA: Final = 0x200000
 # Long password, found rows, long flag, database, local files never, protocol 4.1, interactive, transactions, secure
 # connection, multi statements and results, plugin, connect attributes, and a response of any length.
-_CAPABILITIES: Final = 1 | 2 | 4 | 8 | 0x200 | 0x400 | 0x2000 | 0x8000 | 0x10000 | 0x20000 | 0x80000 | 0x100000 | 0x200000
+_CAPABILITIES: Final = (
+    1 | 2 | 4 | 8 | 0x200 | 0x400 | 0x2000 | 0x8000 | 0x10000 | 0x20000 | 0x80000 | 0x100000 | 0x200000
+)
 _GREETING: Final = Struct("<I8sxHBHHB10x12sx")
 _RESPONSE: Final = Struct("<IIB23x")
 _UTF8MB4: Final = 255

@@ -17,7 +17,7 @@ from struct import error as struct_error
 from typing import TYPE_CHECKING, Final
 
 from conformance.servers.closing import Closing
-from conformance.servers.source.answers import SessionState, answer
+from conformance.servers.source.answers import answer
 from conformance.servers.source.channel import Channel, ClientGone
 from conformance.servers.source.dump import Dump, DumpRequest
 from conformance.servers.source.facts import Facts, Replica
@@ -25,6 +25,7 @@ from conformance.servers.source.identity import own_identity
 from conformance.servers.source.login import Account, log_in
 from conformance.servers.source.packets import EOF, OK, Refused, result_packets
 from conformance.servers.source.prepared import PreparedStatements
+from conformance.servers.source.session import SessionState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,7 +56,8 @@ class Source(Closing):
     """A source of ``logs``.
 
     ``tls``: offer TLS, where the package for certificates is installed. ``cut_each`` makes the cut of each dump.
-    :attr:`armed` is a cut for whatever dump comes to it first; then it is over. ``narrate`` gets a line about each login, dump and end.
+    :attr:`armed` is a cut for whatever dump comes to it first; then it is over. ``narrate`` gets a line about each
+    login, dump and end.
     """
 
     def __init__(
@@ -86,7 +88,11 @@ class Source(Closing):
         self._listener = socket.create_server((HOST, port))
         self.port = int(self._listener.getsockname()[1])
         self.facts = Facts(
-            logs, version=version or logs.version, port=self.port, gtid_mode=gtid_mode, prepared=prepared,
+            logs,
+            version=version or logs.version,
+            port=self.port,
+            gtid_mode=gtid_mode,
+            prepared=prepared,
             others=variables or {},
         )
         self._thread = threading.Thread(target=self._listen, name="source", daemon=True)

@@ -46,7 +46,7 @@ class Database:
         for schema in SCHEMAS:
             self._base.execute(f"ATTACH ':memory:' AS {schema}")
         self._variable: Callable[[str], Value] = lambda _: None
-        self._base.create_function(_VARIABLE, 1, lambda name: self._variable(name))
+        self._base.create_function(_VARIABLE, 1, self._ask)
         for name, count, function in _FUNCTIONS:
             self._base.create_function(name, count, function, deterministic=True)
         self._refused: Refused | None = None
@@ -69,17 +69,25 @@ class Database:
             self._variable = self._watched(variable)
             for name, function in functions.items():
                 self._base.create_function(name, -1, function)
-            self._base.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY)
+            self._base.set_authorizer(
+                lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+            )
             self._base.set_progress_handler(_stopper(), _STEPS // 100)
             try:
                 cursor = self._base.execute(rewritten)
                 rows = cursor.fetchmany(_ROWS)
                 columns = tuple(_shown(str(each[0]), names) for each in cursor.description or ())
             except sqlite3.Error as error:
-                raise self._refused or _refusal(sql, error) from error
+                raise self._why(sql, error) from error
             finally:
                 self._base.set_progress_handler(None, 0)
         return Rows(columns, tuple(tuple(_number(value) for value in row) for row in rows))
+
+    def _why(self, sql: str, error: sqlite3.Error) -> Refused:
+        return self._refused or _refusal(sql, error)
+
+    def _ask(self, name: str) -> Value:
+        return self._variable(name)
 
     def _watched(self, variable: Callable[[str], Value]) -> Callable[[str], Value]:
         def ask(name: str) -> Value:
@@ -175,7 +183,11 @@ def _choose(condition: Value, one: Value, other: Value) -> Value:
 
 
 def _regexp(pattern: Value, value: Value) -> Value:
-    return None if pattern is None or value is None else int(re.search(str(pattern), str(value), re.IGNORECASE) is not None)
+    return (
+        None
+        if pattern is None or value is None
+        else int(re.search(str(pattern), str(value), re.IGNORECASE) is not None)
+    )
 
 
 _FUNCTIONS: Final[tuple[tuple[str, int, Function], ...]] = (

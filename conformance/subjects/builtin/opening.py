@@ -20,7 +20,10 @@ _LIMITS: Final = Limits(request=60.0)
 
 
 def open_subject(name: str, *, source: str = "") -> Subject:
-    """The subject, ready to be asked; ``source``: what a client connects to. Raises :class:`SubjectUnavailable` if it is not installed or cannot run here."""
+    """The subject, ready to be asked; ``source``: what a client connects to.
+
+    Raises :class:`SubjectUnavailable` if it is not installed or cannot run here.
+    """
     found = entry(name)
     check_needs(found)
     there = installed(name)
