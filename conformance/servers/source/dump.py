@@ -7,8 +7,8 @@ Observed on 9.7.4, and compared with it event by event (``tests/servers/source``
   file, its time of creation is 0.
 * A dump by GTIDs begins with the last file before which all GTIDs are the client's. What it leaves out becomes one
   heartbeat with the position behind it.
-* A client that says nothing about checksums is refused if the log has some. For one that says NONE the artificial
-  events have none, and those of the file keep theirs.
+* A client that says nothing about checksums is refused if the log has some. What it says holds for the first
+  artificial ROTATE alone. Events of a file keep theirs, and artificial events behind them are like them.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class DumpRequest:
 
     @property
     def blocking(self) -> bool:
-        """Whether the client waits for more at the end."""
-        return not self.flags & NON_BLOCKING
+        """Whether the client waits for more at the end. A client without a server id does not, whatever it says."""
+        return bool(self.server_id) and not self.flags & NON_BLOCKING
 
     @classmethod
     def by_position(cls, body: bytes, *, checksum: int | None, period: float) -> DumpRequest:
@@ -171,6 +171,7 @@ class Dump:
             )
         yield Sent(self._description(file), file.name, _FIRST, file.starts[1] if len(file.starts) > 1 else file.end)
         self._opened = True
+        self._algorithm = Checksum.CRC32 if file.algorithm == Checksum.CRC32 else Checksum.NONE
         if self._position == _FIRST:
             self._position = file.starts[1] if len(file.starts) > 1 else file.end
 
@@ -182,7 +183,7 @@ class Dump:
             event[_LOG_POS_AT : _LOG_POS_AT + 4] = bytes(4)
         if self._position > _FIRST or self._leaves_out_first(file):
             event[_CREATED_AT : _CREATED_AT + 4] = bytes(4)
-        if file.format.has_footer:
+        if file.algorithm == Checksum.CRC32:  # in a file without checksums the server leaves the old one
             event[-4:] = crc32(event[:-4]).to_bytes(4, "little")
         return bytes(event)
 
@@ -209,10 +210,14 @@ class Dump:
             self._position = start + length
             yield Sent(bytes(file.data[start : start + length]), file.name, start, self._position)
         if self._position < len(file.data) and (self._number + 1 < len(self._logs.files) or self._position < file.end):
-            raise fatal(
-                "log event entry exceeded max_allowed_packet; Increase max_allowed_packet on source; the first event "
-                f"'{file.name}' at {self._position}"
-            )
+            raise fatal(f"{self._complaint(file)}; the first event '{file.name}' at {self._position}")
+
+    def _complaint(self, file: LogFile) -> str:
+        """What is wrong with the bytes at the present position."""
+        head = bytes(file.data[self._position : self._position + HEADER_SIZE])
+        if len(head) == HEADER_SIZE and _U4(head, 9)[0] < HEADER_SIZE:
+            return "bogus data in log event"
+        return "log event entry exceeded max_allowed_packet; Increase max_allowed_packet on source"
 
     def _skipped(self, file: LogFile) -> Sent:
         """The heartbeat in the place of what the client has."""

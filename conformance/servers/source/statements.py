@@ -69,9 +69,7 @@ class Database:
             self._variable = self._watched(variable)
             for name, function in functions.items():
                 self._base.create_function(name, -1, function)
-            self._base.set_authorizer(
-                lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
-            )
+            self._base.set_authorizer(_authorize)
             self._base.set_progress_handler(_stopper(), _STEPS // 100)
             try:
                 cursor = self._base.execute(rewritten)
@@ -103,6 +101,11 @@ class Database:
         """Forget everything."""
         with self._lock:
             self._base.close()
+
+
+def _authorize(action: int, table: str | None, *_: object) -> int:
+    own = action == sqlite3.SQLITE_READ and str(table).startswith("sqlite_")
+    return sqlite3.SQLITE_OK if action in _READING and not own else sqlite3.SQLITE_DENY
 
 
 def _number(value: object) -> Value:
