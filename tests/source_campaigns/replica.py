@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.script import ReadBack
 from conformance.harness.campaign.predicted_log import LogForm, predicted_log
+from conformance.reference.event_types import EventType
 from conformance.reference.sql.tokens import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.errors import SqlError
@@ -46,6 +47,7 @@ class Followed:
     tables: int = 0
     rows: int = 0
     documents: int = 0
+    partial: int = 0  # PARTIAL_UPDATE_ROWS events of the log
     error: str = ""
     different: list[str] = field(default_factory=list)
     path: str = ""
@@ -60,11 +62,12 @@ def follow(
     by_gtid: bool = True,
     tls: bool = False,
     alter: Callable[[bytes], bytes] = bytes,
-    reconnects: int = 0,
 ) -> Followed:
     """Let ``server`` replicate a predicted log. ``alter``: changes the log, as planted faults do."""
     made = predicted_log(seed, updates, form)
-    found = Followed(updates=made.updates, tables=len(made.scripts))
+    events = [event for script in made.scripts for step in script.predictions for event in step.events]
+    partial = sum(event.type == EventType.PARTIAL_UPDATE_ROWS for event in events)
+    found = Followed(updates=made.updates, tables=len(made.scripts), partial=partial)
     log = alter(made.log)
     said: list[str] = []
     with server.connect() as connection, Source(LogFiles.of_bytes([(FILE, log)]), narrate=said.append) as source:

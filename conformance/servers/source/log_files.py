@@ -6,6 +6,7 @@ damaged event ends the index; a dump meets it where it stands.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from mmap import ACCESS_READ, mmap
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
+_STRANGE: Final = re.compile(r"[^!-~]")
 _LENGTH: Final = Struct("<I").unpack_from
 _TYPE_AT, _SERVER_ID_AT, _LENGTH_AT, _FLAGS_AT = 4, 5, 9, 17
 _GTIDS: Final = frozenset((EventType.GTID, EventType.GTID_TAGGED))
@@ -65,7 +67,10 @@ class LogFile:
         if data[: len(MAGIC)] != MAGIC:
             raise NoLog(f"{name}: not a binary log, or an encrypted one")
         made = cls(name, data)
-        made.extend()
+        try:
+            made.extend()
+        except CodecError as error:
+            raise NoLog(f"{name}: {error}") from error
         if not made.starts:
             raise NoLog(f"{name}: no FORMAT_DESCRIPTION")
         return made
@@ -164,8 +169,8 @@ class LogFiles:
 
     @property
     def version(self) -> str:
-        """The version of the server that wrote the last file."""
-        return self.files[-1].format.server_version
+        """The version of the server that wrote the last file; a file may say anything."""
+        return _STRANGE.sub("?", self.files[-1].format.server_version) or "?"
 
     @property
     def checksum(self) -> str:

@@ -14,6 +14,7 @@ from conformance.reference.binlog.writer import FileWriter
 from conformance.servers.source.facts import SERVER_ID
 from conformance.servers.source.log_files import LogFiles
 from conformance.servers.source.login import Account
+from conformance.servers.source.packets import EOF
 from conformance.servers.source.server import CutOff, Source
 
 if TYPE_CHECKING:
@@ -68,5 +69,8 @@ class ScriptedSource(Source):
         channel.send(b"\0" + event for event in (rotate, *events))
         if number + 1 < len(self._streams):
             raise CutOff("behind its stream")
+        if not request.blocking:
+            channel.send([EOF])
+            return
         while not self._closing.is_set() and not channel.spoke(_WAIT):
             pass

@@ -75,13 +75,21 @@ def _status(asked: _Asked) -> Rows:
 
 
 def _log_status(asked: _Asked) -> Rows:
-    new = dialect_of(parse_version(asked.facts.version)).terms.show_log.upper() == "SHOW BINARY LOG STATUS"
+    new = _new_words(asked.facts.version)
     if new and asked.found[1].upper() == "MASTER":
         raise Refused(1064, "42000", "You have an error in your SQL syntax near 'MASTER STATUS'")
     if not new and asked.found[1].upper() != "MASTER":
         raise Refused(1064, "42000", "You have an error in your SQL syntax near 'LOG STATUS'")
     last = asked.facts.logs.files[-1]
     return Rows(_STATUS_HEADS, ((last.name, last.end, "", "", str(asked.facts.logs.executed)),))
+
+
+def _new_words(version: str) -> bool:
+    """Whether a version says BINARY LOG; an unknown one counts as the newest."""
+    try:
+        return dialect_of(parse_version(version)).terms.show_log.upper() == "SHOW BINARY LOG STATUS"
+    except ValueError:
+        return True
 
 
 def _logs(asked: _Asked) -> Rows:

@@ -73,6 +73,21 @@ def test_what_is_no_log_is_refused(data: bytes, tmp_path: Path) -> None:
         LogFiles.of_paths([path])
 
 
+def test_a_log_that_names_a_strange_version_is_served_all_the_same() -> None:
+    log = small_log().replace(b"9.7.4\0\0\0", b"9\n\xff\0\1\0\0x", 1)
+    with source_of(log) as source, connect(address_of(source)) as session:
+        assert session.server_version == "9?????x"
+        assert len(session.execute("SHOW BINARY LOG STATUS").rows) == 1
+        assert session.execute("SELECT VERSION()").scalar() == "9?????x"
+
+
+def test_a_damaged_first_event_is_no_log() -> None:
+    log = bytearray(small_log())
+    log[4 + 19 + 56] = 0  # header_length
+    with pytest.raises(NoLog, match="header-length"):
+        LogFiles.of_bytes([("x", bytes(log))])
+
+
 def test_several_clients_read_at_once() -> None:
     log = small_log(groups=200)
     found: list[list[bytes]] = []
