@@ -1,4 +1,4 @@
-"""Streams that a source of bad will could send: events with changed bytes, lengths that lie, packets that are no events.
+"""Streams that a source of bad will could send: events with changed bytes, wrong lengths, packets that are no events.
 
 Checksums are right again in most of them, so that a reader meets what is behind.
 """

@@ -25,7 +25,8 @@ _MOST: Final = 1_000_000
 
 @click.command(name="serve")
 @click.argument("logs", metavar="LOG…", nargs=-1, required=True)
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Where to listen. [default: a free one]")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N",
+              help="Where to listen. [default: a free port]")  # fmt: skip
 @click.option("--user", default="lab", show_default=True, help="The account's name.")
 @click.option("--authentication", type=click.Choice(["caching_sha2_password", "mysql_native_password"]),
               default="caching_sha2_password", show_default=True, help="The account's method.")  # fmt: skip

@@ -7,7 +7,6 @@ bytes of a client or log end it, and that no thread, socket or process is left.
 from __future__ import annotations
 
 import gc
-import os
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
@@ -44,7 +43,7 @@ class Harm:
 
 def open_files() -> int:
     """Descriptors of this process."""
-    return len(os.listdir("/proc/self/fd"))
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
 def children() -> set[int]:
@@ -56,7 +55,7 @@ def children() -> set[int]:
 
 
 def run(client: str, first: int, count: int, narrate: Callable[[str], None] = lambda _: None) -> Harm:
-    """Let a client read streams from number ``first`` on, each twice: as events, and as a file that the source reads."""
+    """Let a client read streams from number ``first`` on, each twice: as events, and as a file of the source."""
     harm = Harm()
     gc.collect()
     before = threading.active_count(), open_files(), children()

@@ -7,8 +7,8 @@ TABLE_MAP of a table. Statements from outside of the log may define tables that 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, overload
 
 from conformance.reference.binlog.event import Event
 from conformance.reference.binlog.files import FileReader
@@ -112,7 +112,7 @@ def read_tables(logs: LogFiles, prepared: Iterable[str] = ()) -> list[TableFacts
             _follow(replay, body, maps)
         else:
             maps[body.schema, body.table] = body
-    found = []
+    found: list[TableFacts] = []
     for name in sorted({*replay.tables, *maps}):
         state, logged = replay.tables.get(name), maps.get(name)
         infos = logged.described if logged is not None else ()
@@ -121,13 +121,31 @@ def read_tables(logs: LogFiles, prepared: Iterable[str] = ()) -> list[TableFacts
                 defined_column(column, infos[number] if infos else None, state.key)
                 for number, column in enumerate(state.columns)
             )
-            found.append(TableFacts(schema=name[0], name=name[1], columns=columns, key=tuple(state.key)))
+            found.append(_table_facts(name, columns, state.key))
         elif logged is not None:
             columns = tuple(map(logged_column, infos, logged.column_names))
             keyed = sorted((info.key_position, column.name) for info, column in zip(infos, columns, strict=True)
                            if info.key_position is not None)  # fmt: skip
-            found.append(TableFacts(schema=name[0], name=name[1], columns=columns, key=tuple(k[1] for k in keyed)))
+            found.append(_table_facts(name, columns, [key[1] for key in keyed]))
     return found
+
+
+def _table_facts(name: tuple[str, str], columns: Iterable[ColumnFacts], key: Iterable[str]) -> TableFacts:
+    """The table with names that are text: a damaged log may have any bytes in them."""
+    return TableFacts(
+        schema=_text(name[0]),
+        name=_text(name[1]),
+        columns=tuple(replace(c, name=_text(c.name), type=_text(c.type), default=_text(c.default)) for c in columns),
+        key=tuple(_text(each) for each in key),
+    )
+
+
+@overload
+def _text(name: str) -> str: ...
+@overload
+def _text(name: str | None) -> str | None: ...
+def _text(name: str | None) -> str | None:
+    return None if name is None else name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _follow(replay: Replay, query: Query, maps: dict[tuple[str, str], TableMap]) -> None:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from uuid import UUID
 
-_STRANGE: Final = re.compile(r"[^!-~]")
+_VERSION: Final = re.compile(r"\d+\.\d+\.\d+[!-~]*")
+UNKNOWN_VERSION: Final = "9.7.4"  # what a source says it is where a log has no such number
 _LENGTH: Final = Struct("<I").unpack_from
 _TYPE_AT, _SERVER_ID_AT, _LENGTH_AT, _FLAGS_AT = 4, 5, 9, 17
 _GTIDS: Final = frozenset((EventType.GTID, EventType.GTID_TAGGED))
@@ -169,8 +170,9 @@ class LogFiles:
 
     @property
     def version(self) -> str:
-        """The version of the server that wrote the last file; a file may say anything."""
-        return _STRANGE.sub("?", self.files[-1].format.server_version) or "?"
+        """The version of the server that wrote the last file, if it has the form of one."""
+        found = _VERSION.match(self.files[-1].format.server_version)
+        return found[0] if found else UNKNOWN_VERSION
 
     @property
     def checksum(self) -> str:

@@ -37,7 +37,7 @@ class Refused(Exception):
 
 def error_packet(number: int, state: str, text: str) -> bytes:
     """An ERR packet."""
-    return b"\xff" + number.to_bytes(2, "little") + b"#" + state.encode() + text.encode()
+    return b"\xff" + number.to_bytes(2, "little") + b"#" + state.encode() + text.encode("utf-8", "replace")
 
 
 def counted(data: bytes) -> bytes:
@@ -62,7 +62,8 @@ def result_packets(result: Rows) -> Iterator[bytes]:
 def definitions(result: Rows) -> Iterator[bytes]:
     """The definitions of a result's columns."""
     for number, name in enumerate(result.columns):
-        names = b"".join(map(counted, (b"def", b"", b"", b"", name.encode(), name.encode())))
+        shown = name.encode("utf-8", "replace")
+        names = b"".join(map(counted, (b"def", b"", b"", b"", shown, shown)))
         kind, charset = (_INTEGER, _BINARY) if is_numeric(result, number) else (_TEXT, _UTF8MB4)
         yield names + _COLUMN.pack(0x0C, charset, _LENGTH, kind, 0, 0)
 
@@ -74,4 +75,4 @@ def is_numeric(result: Rows, column: int) -> bool:
 
 
 def _bytes(value: int | str | bytes) -> bytes:
-    return value if isinstance(value, bytes) else str(value).encode()
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogateescape")

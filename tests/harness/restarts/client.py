@@ -88,7 +88,7 @@ def decode(server: dict[str, Any]) -> list[dict[str, Any]]:
             place = read(server, place, changes, stop)
             stop = None
         except Lost as lost:
-            place = lost.args  # type: ignore[assignment]
+            place = lost.args
         except RuntimeError:
             break
         except StopIteration:

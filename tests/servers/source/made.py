@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 UUID_ONE: Final = UUID("0b1a5000-0000-4000-8000-000000000001")
-PASSWORD: Final = "päss wörd"  # noqa: S105
+PASSWORD: Final = "päss wörd"
 TABLE: Final = Table(
     schema="shop",
     name="orders",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
@@ -88,8 +87,8 @@ def dumped(address: Address, command: bytes, settings: tuple[str, ...], most: in
         for text in settings:
             session.execute(text)
         try:
-            with session.dump(command) as found, closing(found) if hasattr(found, "close") else found as stream:
-                for event in stream:
+            with session.dump(command) as found:
+                for event in found:
                     events.append(event)
                     if len(events) >= most:
                         break

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.servers.errors import SqlError
-from conformance.servers.source.prepared import PreparedStatements
 from conformance.servers.source.packets import Rows
+from conformance.servers.source.prepared import PreparedStatements
 from conformance.servers.source.statements import like, rewrite, unquoted
 from conformance.servers.wire.connection import connect
 from tests.servers.source.made import UUID_ONE, address_of, small_log, source_of
@@ -158,7 +158,7 @@ def test_parameters_of_prepared_statements_become_values() -> None:
         return Rows(("a", "b"), ((1, None), (2, "x")))
 
     prepared = PreparedStatements(answer)
-    head = list(prepared.prepare("SELECT '?', `?` FROM t WHERE a = ? AND b = ? AND c = ?"))[0]
+    head = next(iter(prepared.prepare("SELECT '?', `?` FROM t WHERE a = ? AND b = ? AND c = ?")))
     assert (int.from_bytes(head[5:7], "little"), int.from_bytes(head[7:9], "little")) == (2, 3)
     body = (
         b"\1\0\0\0" + b"\0" + b"\1\0\0\0" + b"\4" + b"\1" + b"\xfd\0\x08\0\x06\0" + b"\3o'k" + (7).to_bytes(8, "little")
