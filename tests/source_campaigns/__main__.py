@@ -1,5 +1,5 @@
 # ruff: noqa: T201 (it prints)
-"""``python -m tests.source_campaigns replica|clients|hostile``: long runs against the lab's source.
+"""``python -m tests.source_campaigns replica|clients|hostile|mariadb``: long runs against the lab's source.
 
 Exit code 1 if a replica ends with other rows, a client answers otherwise than with a server, or the lab takes harm.
 """
@@ -14,7 +14,7 @@ from conformance.harness.campaign.predicted_log import LogForm
 from conformance.servers.auto import find_installation
 from conformance.servers.run.process import launch
 from conformance.servers.specs import parse_spec
-from tests.source_campaigns import clients, hostile, replica
+from tests.source_campaigns import clients, hostile, mariadb, replica
 
 
 def _note(text: str) -> None:
@@ -64,6 +64,18 @@ def _hostile(arguments: argparse.Namespace) -> int:
     return wrong
 
 
+def _mariadb(arguments: argparse.Namespace) -> int:
+    found = mariadb.run(arguments.changes)
+    print(
+        f"MariaDB {found.version}: {found.changes:,} row changes, {found.rows:,} rows, {len(found.problems)} problems"
+    )
+    for text in found.problems:
+        print(f"  {text}")
+    for what, error in found.refused.items():
+        print(f"not comparable: {mariadb.NOT_COMPARABLE[what]}: {error[:100]}")
+    return len(found.problems)
+
+
 def main() -> int:
     """Run one campaign."""
     parser = argparse.ArgumentParser(prog="python -m tests.source_campaigns", description=__doc__)
@@ -80,6 +92,9 @@ def main() -> int:
     three.add_argument("client", nargs="*")
     three.add_argument("--streams", type=int, default=500)
     three.set_defaults(run=_hostile)
+    four = kinds.add_parser("mariadb", help="MariaDB's replica follows what it knows of MySQL's log")
+    four.add_argument("--changes", type=int, default=10_000)
+    four.set_defaults(run=_mariadb)
     arguments = parser.parse_args()
     return int(bool(arguments.run(arguments)))
 

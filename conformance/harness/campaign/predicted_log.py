@@ -68,7 +68,8 @@ def predicted_log(
 
 def _script(seed: str, number: int, updates: int, schema: str, metadata: str) -> Script:
     def named(case: UpdateCase) -> UpdateCase:
-        return replace(case, table=replace(case.table, schema=schema, name=f"t{number}"))
+        session = replace(case.session, partial_json=True)
+        return replace(case, table=replace(case.table, schema=schema, name=f"t{number}"), session=session)
 
     limits = Limits(row_metadata=metadata, row_event_max_size=_EVENT_SIZE)
     return make_script(f"source/{seed}", number, limits, updates=updates, change=named)
