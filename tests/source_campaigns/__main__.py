@@ -66,9 +66,7 @@ def _hostile(arguments: argparse.Namespace) -> int:
 
 def _mariadb(arguments: argparse.Namespace) -> int:
     found = mariadb.run(arguments.changes)
-    print(
-        f"MariaDB {found.version}: {found.changes:,} row changes, {found.rows:,} rows, {len(found.problems)} problems"
-    )
+    print(f"{found.version}: {found.changes:,} row changes, {found.rows:,} rows, {len(found.problems)} problems")
     for text in found.problems:
         print(f"  {text}")
     for what, error in found.refused.items():

@@ -23,13 +23,13 @@ from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
 from conformance.servers.install.cache import cache_root
+from conformance.servers.install.installation import own_loader
 from conformance.servers.source.log_files import LogFiles
 from conformance.servers.source.login import NATIVE, Account
 from conformance.servers.source.server import Source
 from conformance.servers.wire.connection import Address, Connection, connect
 from conformance.subjects.builtin.catalogue import Package
 from conformance.subjects.builtin.debian import fetch
-from conformance.subjects.builtin.printers import own_loader
 from generators.draw import Stream
 from tests.servers.source.made import UUID_ONE
 
@@ -103,8 +103,10 @@ def server() -> Iterator[Connection]:
         subprocess.run([*words, "--bootstrap"], input=tables, capture_output=True, check=False)
         path = f"{directory}/socket"
         run = [*words, f"--socket={path}", f"--port={port}", "--bind-address=127.0.0.1", "--server-id=95"]
-        log = Path(directory, "errors").open("wb")
-        with log, subprocess.Popen([*run, "--relay-log=relay"], stdout=log, stderr=log) as child:
+        with (
+            Path(directory, "errors").open("wb") as log,
+            subprocess.Popen([*run, "--relay-log=relay"], stdout=log, stderr=log) as child,
+        ):
             try:
                 deadline = time.monotonic() + 60
                 while not Path(path).exists() and time.monotonic() < deadline:

@@ -10,8 +10,9 @@ import pytest
 from conformance.reference.binlog.header import MAGIC
 from conformance.servers.source import catalogue
 from conformance.servers.source.log_files import LogFiles, NoLog
+from conformance.servers.source.login import Account
 from conformance.servers.source.scripted import FILE, PASSWORD, USER
-from conformance.servers.source.server import Account, Source
+from conformance.servers.source.server import Source
 from generators import hostile_streams
 from generators.draw import Stream
 from tests.source_campaigns import hostile
