@@ -10,8 +10,10 @@ import secrets
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.control_events import Xid
+from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.gtid_set import PreviousGtids
+from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import Row, rows_body
 from conformance.reference.binlog.writer import FileWriter, begin
@@ -129,7 +131,7 @@ class LabSource(Closing):
         self._source.facts.table_logs = LogFiles([middle])
         self._source.facts.forget_tables()
         files += [before, middle]
-        files.append(self._file(_marked(ended)))
+        files.append(self._file(_marked(ended), _checksum(middle)))  # binlog_checksum is that of the last file
         return Served(
             start=Position(file=middle.name, offset=4),
             stop=self.here(),
@@ -160,8 +162,8 @@ class LabSource(Closing):
     def _next(self, number: int) -> str:
         return _FILE.format(number)
 
-    def _file(self, bodies: Iterable[Body]) -> LogFile:
-        writer = FileWriter(timestamp=_TIME, server_id=71)
+    def _file(self, bodies: Iterable[Body], algorithm: int = Checksum.CRC32) -> LogFile:
+        writer = FileWriter(format=FormatDescription(algorithm=algorithm), timestamp=_TIME, server_id=71)
         executed = self._source.facts.logs.executed.entries() if hasattr(self, "_source") else ()
         log = writer.start(PreviousGtids(entries=executed))
         group: list[Body] = []
@@ -199,6 +201,10 @@ class LabSource(Closing):
     def close(self) -> None:
         """End all connections."""
         self._source.close()
+
+
+def _checksum(log: LogFile) -> int:
+    return Checksum.NONE if log.algorithm == Checksum.NONE else Checksum.CRC32
 
 
 def _marked(word: str) -> list[Body]:
