@@ -61,7 +61,7 @@ def _kind(answer: Answer) -> tuple[object, ...]:
     if answer.inapplicable:
         return ("not served", answer.inapplicable)
     error = "".join(letter for letter in answer.error if letter not in _NUMBERS)
-    return (answer.changes, len(answer.marks), error, answer.failure)
+    return (answer.changes, bool(answer.marks), error, answer.failure)
 
 
 def suite_cases(step: int = 1) -> list[DecoderCase]:

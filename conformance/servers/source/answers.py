@@ -75,7 +75,8 @@ def _functions(facts: Facts, state: SessionState) -> dict[str, Callable[..., Val
 
 def _variable(facts: Facts, state: SessionState, name: str) -> Value:
     if name.startswith("@@"):
-        return facts.variables.value({**state.variables, **facts.moving()}, name[2:])
+        facts.variables.follow(moving := facts.moving())
+        return facts.variables.value({**state.variables, **moving}, name[2:])
     return state.own.get(name.lower())
 
 

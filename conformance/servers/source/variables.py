@@ -104,6 +104,10 @@ class Variables:
         """The variables of a new session."""
         return dict(self._global)
 
+    def follow(self, facts: Mapping[str, Value]) -> None:
+        """Take new values of variables that follow the logs."""
+        self._global.update(facts)
+
     def value(self, session: Mapping[str, Value], name: str) -> Value:
         """``@@name``, with or without a scope. Raises :class:`Refused` for an unknown one."""
         low = name.lower()

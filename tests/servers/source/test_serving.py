@@ -110,6 +110,9 @@ def test_a_client_that_waits_gets_what_is_written_later() -> None:
             source.facts.logs.append(second[len(first) :])
             after = [next(events) for _ in range(5)]
         assert second.endswith(b"".join((*before[2:], *after)))
+        with connect(address_of(source)) as other:
+            assert str(other.execute("SELECT @@global.gtid_executed").scalar()).endswith(":1-2")
+            assert str(other.execute("SELECT @@gtid_executed").scalar()).endswith(":1-2")
     assert source.clients == 0
 
 
