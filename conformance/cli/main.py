@@ -46,6 +46,8 @@ COMMANDS: dict[str, str] = {
     "servers": "List, install, start and stop real MySQL servers.",
     "subjects": "List and install the built-in subjects: other people's decoders.",
     "smoke": "Prove the adapter of a decoder, step by step.",
+    "serve": "Serve binary logs to any client, without a MySQL server.",
+    "restarts": "Cut clients off everywhere, and count what they lose or repeat.",
     "replay": "Run a stored Case again, or print it as SQL.",
     "cases": "List, show, export and extend the case suite.",
     "fuzz": "Fuzz decoders and servers; replay and minimise findings.",
@@ -59,7 +61,7 @@ Exit codes of runs: 0 as expected, 1 nonconformance, 2 usage, 3 could not run,
 4 incomplete. Of file commands: 0 whole input read, 1 corrupt, 2 usage.
 """
 # Commands whose interrupted run is incomplete (exit code 4); the others just stop.
-RUNS = frozenset({"conformance", "fuzz", "matrix", "replay", "servers", "smoke", "subjects"})
+RUNS = frozenset({"conformance", "fuzz", "matrix", "replay", "restarts", "servers", "smoke", "subjects"})
 
 
 class Terminated(KeyboardInterrupt):

@@ -17,6 +17,8 @@ ROLES: Final = {
 FILE: Final = "file"
 SERVER: Final = "server"
 POSITION: Final = "position"
+STOP: Final = "stop"
+GTID: Final = "gtid"
 COMMITTED: Final = "committed"
 TYPES: Final = "types"
 
@@ -24,6 +26,8 @@ CAPABILITIES: Final = {
     FILE: "reads a log file as it is: also open, cut, damaged, and larger than 4 GiB",
     SERVER: "connects to a source, which must have the Case's tables",
     POSITION: "starts at any position of a source's log; else it reads on from the present end",
+    STOP: "stops where it is asked to, and goes on from what it stored itself",
+    GTID: "starts from a set of GTIDs, and stores one",
     COMMITTED: "gives changes of committed transactions only",
     TYPES: "gives the MySQL type of JSON leaves",
 }

@@ -63,9 +63,20 @@ class Served:
     end: str
     columns: dict[str, dict[str, str]]
 
+    def fields(self) -> dict[str, Any]:
+        """The fields of a request that say which part of the log to read."""
+        return {
+            "end_file": self.stop.file,
+            "end": self.stop.offset,
+            "marker": {"schema": SCHEMA, "table": MARKERS, "begin": self.begin, "end": self.end},
+            "columns": self.columns,
+        }
+
 
 class Source(Closing):
     """A private server; :meth:`serve` runs a Case on it."""
+
+    any_log = False  # whether Cases without SQL can be served
 
     def __init__(self, spec: str = "process", *, narrate: Callable[[str], None] = silent) -> None:
         wishes = Wishes(server_id=71, defaults=OPTIONS)
@@ -138,14 +149,7 @@ class Source(Closing):
             "file": start.file,
             "position": start.offset,
         }
-        if served is not None:
-            fields |= {
-                "end_file": served.stop.file,
-                "end": served.stop.offset,
-                "marker": {"schema": SCHEMA, "table": MARKERS, "begin": served.begin, "end": served.end},
-                "columns": served.columns,
-            }
-        return fields
+        return fields | (served.fields() if served else {})
 
     def log(self, served: Served) -> bytes:
         """The log of a Case, as a file would hold it."""

@@ -34,7 +34,8 @@ KINDS: Final = {
     "wire": "wire:PROGRAM …",
 }
 BUILTIN: Final = "builtin"
-OPTIONS: Final = ("capabilities", "hello-timeout", "limit", "name", "timeout", "version")
+OPTIONS: Final = ("capabilities", "hello-timeout", "limit", "name", "source", "timeout", "version")
+SOURCES: Final = ("mysql", "lab")  # what a client connects to
 _TAIL: Final = re.compile(r"\?([a-z-]+=[^&\s'\"]*(?:&[a-z-]+=[^&\s'\"]*)*)$")
 _SECRET: Final = re.compile(r"(?i)((?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key)['\"]?[=: ])[^\s&'\"]+")
 _ADDRESS: Final = re.compile(r"(://[^\s/:@]*:)[^\s@]+@")
@@ -92,6 +93,11 @@ def builtin_names() -> tuple[str, ...]:
     return tuple(_builtin().names())
 
 
+def builtin_clients() -> tuple[str, ...]:
+    """The names of those that connect to a server."""
+    return tuple(name for name in builtin_names() if _builtin().entry(name).reads == "server")
+
+
 def _builtin() -> ModuleType:
     from conformance.subjects import builtin  # with the machinery that fetches packages
 
@@ -116,11 +122,11 @@ def parse_subject(text: str) -> SubjectSpec:
             raise SubjectSpecError(
                 f"unknown subject {shown(whole)!r}{did_you_mean(kind, builtin_names())}; expected {forms}"
             )
-        if wrong := [key for key in options if key != "name"]:
+        if wrong := [key for key in options if key not in ("name", "source")]:
             raise SubjectSpecError(
-                f"subject {kind}: a built-in subject has its own {wrong[0]}; the only option is name"
+                f"subject {kind}: a built-in subject has its own {wrong[0]}; the only options are name and source"
             )
-        return SubjectSpec(BUILTIN, kind, options, whole)
+        return _with_source(SubjectSpec(BUILTIN, kind, options, whole), connects=kind in builtin_clients())
     if kind not in KINDS:
         raise SubjectSpecError(
             f"unknown kind of subject {kind!r}{did_you_mean(kind, KINDS)}; expected {', '.join(KINDS.values())}"
@@ -132,7 +138,17 @@ def parse_subject(text: str) -> SubjectSpec:
         _check_command(kind, target)
     if kind == "py" and not re.fullmatch(r"[\w.]+:[\w.]+", target):
         raise SubjectSpecError(f"subject {shown(words)}: expected py:MODULE:OBJECT, such as py:my_decoder:decode")
-    return _checked(SubjectSpec(kind, target, options, whole))
+    return _checked(_with_source(SubjectSpec(kind, target, options, whole), connects=kind == "wire"))
+
+
+def _with_source(spec: SubjectSpec, *, connects: bool) -> SubjectSpec:
+    """The spec, if its option ``source`` fits."""
+    found = spec.options.get("source")
+    if found is not None and not connects:
+        raise SubjectSpecError(f"subject {spec}: it reads files; source is for clients that connect")
+    if found is not None and found not in SOURCES:
+        raise SubjectSpecError(f"subject {spec}: source={found} is unknown; expected {' or '.join(SOURCES)}")
+    return spec
 
 
 def _check_command(kind: str, target: str) -> None:
@@ -187,9 +203,21 @@ def open_subject(spec: SubjectSpec, narrate: Callable[[str], None] = lambda _: N
     declared = _declared(spec)
     if spec.kind == BUILTIN:
         _builtin().install(spec.target, narrate=narrate)
-        found: Subject = _builtin().open(spec.target)
+        found: Subject = _builtin().open(spec.target, source=spec.options.get("source", ""))
         return found
     return _OPENERS[spec.kind](spec, declared)
+
+
+def client_command(spec: SubjectSpec, narrate: Callable[[str], None] = lambda _: None) -> list[str]:
+    """The command of a client's adapter, for those who play the source themselves.
+
+    Raises :class:`SubjectSpecError` for a subject that reads files.
+    """
+    if spec.kind == BUILTIN and spec.target in builtin_clients():
+        return list(_builtin().install(spec.target, narrate=narrate).command())
+    if spec.kind == "wire":
+        return _command(spec.target)
+    raise SubjectSpecError(f"subject {spec}: it reads files, and does not connect")
 
 
 def _one_shot(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
@@ -224,7 +252,13 @@ def _python_object(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
 def _stream(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
     from conformance.subjects.stream import open_stream  # with all that a server needs
 
-    return open_stream(_command(spec.target), declared.get("capabilities"), spec.limits, spec.options.get("name", ""))
+    return open_stream(
+        _command(spec.target),
+        declared.get("capabilities"),
+        spec.limits,
+        spec.options.get("name", ""),
+        spec.options.get("source", ""),
+    )
 
 
 _OPENERS: Final[dict[str, Callable[[SubjectSpec, dict[str, Any]], Subject]]] = {

@@ -22,6 +22,7 @@ from conformance.subjects.answers import Answer, Failure, Hello
 from conformance.subjects.capabilities import FILE, POSITION
 from conformance.subjects.child import Limits
 from conformance.subjects.conversation import Conversation
+from conformance.subjects.lab_source import LabSource
 from conformance.subjects.source import MARKERS, SCHEMA, NotServed, Served, Source
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Stream:
         capabilities: tuple[str, ...] | None = None,
         limits: Limits | None = None,
         name: str = "",
-        open_source: Callable[[], Source] = Source,
+        open_source: Callable[[], Source | LabSource] = Source,
     ) -> None:
         limits = limits or Limits()
         self._limits = replace(limits, hello=max(limits.hello, _HELLO))
@@ -53,7 +54,7 @@ class Stream:
         self._capabilities = capabilities
         self._name = name
         self._open_source = open_source
-        self._source: Source | None = None
+        self._source: Source | LabSource | None = None
         self._client: Conversation | None = None
         self._tagged = False  # the source writes sets of GTIDs in the tagged form
 
@@ -61,7 +62,7 @@ class Stream:
         """Start the server, and let the client introduce itself. Raises :class:`SubjectUnavailable`."""
         return self._started()[1].hello()
 
-    def _started(self) -> tuple[Source, Conversation]:
+    def _started(self) -> tuple[Source | LabSource, Conversation]:
         if self._source is not None and not self._source.alive():
             self.close()
         if self._source is None:
@@ -84,7 +85,7 @@ class Stream:
     def decode(self, case: DecoderCase, path: str) -> Answer:
         """Write the log of a Case with its SQL, and let the client read it."""
         begun = time.perf_counter()
-        if not case.prepare or FILE in case.needs:
+        if FILE in case.needs:
             return Answer(inapplicable="the Case is a file that no server has")
         answer = self._decode(case, path)
         if answer is None:  # the server died; another one may live longer
@@ -97,9 +98,11 @@ class Stream:
             if self._tagged and not tagged:
                 self.close()
             source, client = self._started()
+            if not (case.prepare or source.any_log):
+                return Answer(inapplicable="the Case is a file that no server has")
             self._tagged = tagged
             anywhere = POSITION in client.hello().capabilities
-            if not (anywhere or case.statements):
+            if not (anywhere or case.statements or source.any_log):
                 return Answer(inapplicable="the client reads on from the present end, and no server writes the Case")
             served = source.serve(case, exact=anywhere)
             if not anywhere and (problem := _other_log(source.log(served), case)):
@@ -160,6 +163,11 @@ def _other_log(log: bytes, case: DecoderCase) -> str:
     return ""
 
 
-def open_stream(command: Sequence[str], capabilities: tuple[str, ...] | None, limits: Limits, name: str = "") -> Stream:
-    """The subject of ``wire:PROGRAM …``."""
-    return Stream(command, capabilities=capabilities, limits=limits, name=name)
+SOURCES: Final[dict[str, Callable[[], Source | LabSource]]] = {"": Source, "mysql": Source, "lab": LabSource}
+
+
+def open_stream(
+    command: Sequence[str], capabilities: tuple[str, ...] | None, limits: Limits, name: str = "", source: str = ""
+) -> Stream:
+    """The subject of ``wire:PROGRAM …``; ``source``: what it connects to."""
+    return Stream(command, capabilities=capabilities, limits=limits, name=name, open_source=SOURCES[source])

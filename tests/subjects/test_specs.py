@@ -92,7 +92,7 @@ def test_capabilities_come_from_a_file(tmp_path: Path) -> None:
     [
         ("nosuch", "unknown subject 'nosuch'; expected cmd:PROGRAM … {file}, jsonl:"),
         ("cmdd:x {file}", "unknown kind of subject 'cmdd' (did you mean cmd?)"),
-        ("reference?timeout=5", "a built-in subject has its own timeout; the only option is name"),
+        ("reference?timeout=5", "a built-in subject has its own timeout; the only options are name and source"),
         ("cmd:", "names nothing; expected cmd:PROGRAM … {file}"),
         (
             "cmd:decode",

@@ -25,8 +25,8 @@ from conformance.reference.boundaries.observed_event import GTID_TYPES
 from conformance.reference.event_types import EventType
 from conformance.requirements.versions import dialect_of
 from conformance.servers.roles.old_server import launch_old
+from conformance.servers.source.scripted import FILE
 from conformance.servers.wire.capture import Position
-from conformance.servers.wire.source import FILE
 from conformance.verdict import Verdict
 from generators.draw import Stream
 

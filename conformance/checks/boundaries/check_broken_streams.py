@@ -24,7 +24,7 @@ from conformance.reference.binlog.query import Query
 from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.observed_event import observe
 from conformance.reference.event_types import EventType
-from conformance.servers.wire.source import FILE
+from conformance.servers.source.scripted import FILE
 from conformance.verdict import Verdict
 from generators import streams
 from generators.draw import Stream

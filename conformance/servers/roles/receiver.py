@@ -16,7 +16,7 @@ from conformance.servers.closing import Closing
 from conformance.servers.install.cache import silent
 from conformance.servers.roles.relay_log import terms_of
 from conformance.servers.run.process import ProcessServer
-from conformance.servers.wire.source import FILE, WireSource
+from conformance.servers.source.scripted import FILE, PASSWORD, USER, ScriptedSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -129,10 +129,10 @@ class ReceiverTarget(Closing):
         mode = "ON" if by_gtid else "ON_PERMISSIVE"
         self.set_gtid_mode(mode)
         start = len(self.server.error_log())
-        with WireSource(streams, version=self.server.version, gtid_mode=mode) as source:
+        with ScriptedSource(streams, version=self.server.version, gtid_mode=mode) as source:
             session.execute(
                 f"{known.change} {source_word}_HOST='127.0.0.1', {source_word}_PORT={source.port}, "
-                f"{source_word}_USER='x', {source_word}_PASSWORD='y', {source_word}_CONNECT_RETRY=1, "
+                f"{source_word}_USER='{USER}', {source_word}_PASSWORD='{PASSWORD}', {source_word}_CONNECT_RETRY=1, "
                 f"{source_word}_SSL=0, "
                 + (
                     f"{source_word}_AUTO_POSITION=1"
@@ -149,7 +149,7 @@ class ReceiverTarget(Closing):
                 session.execute(f"STOP {known.replica} IO_THREAD")
                 session.execute(f"RESET {known.replica} ALL")
         return ReceivedStream(
-            warnings_in(self.server.error_log()[start:].splitlines()), place, error, source.asked, logs
+            warnings_in(self.server.error_log()[start:].splitlines()), place, error, source.places, logs
         )
 
     def _relay_logs(self) -> list[bytes]:

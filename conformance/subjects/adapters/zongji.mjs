@@ -76,52 +76,75 @@ function decode({ server }) {
     const marks = [];
     let timer = null;
     let done = false;
-    const client = new ZongJi({
-      host: server.host, port: server.port, user: server.user, password: server.password, charset: "utf8mb4",
-      dateStrings: true, timezone: "Z", supportBigNumbers: true, bigNumberStrings: false, jsonStrings: true,
-    });
-    const finish = (answer) => {
+    let stop = server.stop_after ?? null;
+    let restarts = server.restarts ?? 0; // how often a lost connection is followed by a new client
+    const finish = (client, answer) => {
       if (done) return;
       done = true;
       clearTimeout(timer);
       try { client.stop(); } catch { /* it may never have connected */ }
       resolve(answer);
     };
-    const stalled = () => {
-      const last = marks.pop();
-      const message = last ? last.message : "the client reads nothing more";
-      finish({ error: { code: last ? "error-event" : "timed-out", message, position: null }, changes, marks });
-    };
-    const wait = () => {
-      clearTimeout(timer);
-      timer = setTimeout(stalled, marks.length ? STALLED : server.timeout * 1000);
-    };
-    client.on("error", (error) => {
-      if (done) return;
-      const unsupported = /([A-Z][A-Z_]+_EVENT)/.exec(error.message ?? "");
-      marks.push({ message: String(error.message ?? error), event: unsupported ? unsupported[1] : "", position: null });
-      wait();
-    });
-    client.on("binlog", (event) => {
-      if (done) return;
-      wait();
-      try {
-        for (const change of changesOf(event)) {
-          const lab = change.schema === server.marker?.schema && change.table === server.marker?.table;
-          if (lab && change.after?.word === server.marker.end) return finish({ result: { changes, marks } });
-          if (!lab) changes.push(change);
+    // A client from a position, or from the set of GTIDs of the client before it.
+    const read = (place) => {
+      let over = false;
+      const client = new ZongJi({
+        host: server.host, port: server.port, user: server.user, password: server.password, charset: "utf8mb4",
+        dateStrings: true, timezone: "Z", supportBigNumbers: true, bigNumberStrings: false, jsonStrings: true,
+      });
+      const again = () => {
+        over = true;
+        const { filename, position } = client.options;
+        const next = server.by === "gtid" ? { gtidSet: client.gtidSet ?? "" } : { filename, position };
+        try { client.stop(); } catch { /* its connection is gone */ }
+        read(next);
+      };
+      const stalled = () => {
+        const last = marks.pop();
+        const message = last ? last.message : "the client reads nothing more";
+        finish(client, { error: { code: last ? "error-event" : "timed-out", message, position: null }, changes, marks });
+      };
+      const wait = () => {
+        clearTimeout(timer);
+        timer = setTimeout(stalled, marks.length ? STALLED : server.timeout * 1000);
+      };
+      client.on("error", (error) => {
+        if (done || over) return;
+        const unsupported = /([A-Z][A-Z_]+_EVENT)/.exec(error.message ?? "");
+        if (restarts > 0 && !unsupported) {
+          restarts -= 1;
+          return again();
         }
-      } catch (error) {
-        marks.push({ message: `${error.name}: ${error.message}`, event: "", position: null });
-        stalled();
-      }
-    });
-    client.start({ serverId: 1080 + (clients++ % 100), filename: server.file, position: server.position });
-    wait();
+        marks.push({ message: String(error.message ?? error), event: unsupported ? unsupported[1] : "", position: null });
+        wait();
+      });
+      client.on("binlog", (event) => {
+        if (done || over) return;
+        wait();
+        try {
+          for (const change of changesOf(event)) {
+            const lab = change.schema === server.marker?.schema && change.table === server.marker?.table;
+            if (lab && change.after?.word === server.marker.end) return finish(client, { result: { changes, marks } });
+            if (!lab) changes.push(change);
+          }
+        } catch (error) {
+          marks.push({ message: `${error.name}: ${error.message}`, event: "", position: null });
+          return stalled();
+        }
+        if (stop !== null && changes.length >= stop) {
+          stop = null;
+          again();
+        }
+      });
+      client.start({ serverId: 1080 + (clients++ % 100), ...place });
+      wait();
+    };
+    const atStart = server.by === "gtid" ? { gtidSet: server.gtids } : { filename: server.file, position: server.position };
+    read(atStart);
   });
 }
 
-const hello = { name: packageName, version, roles: ["decode"], capabilities: ["server", "position"], input: "path" };
+const hello = { name: packageName, version, roles: ["decode"], capabilities: ["server", "position", "stop", ...(packageName === "@vlasky/zongji" ? ["gtid"] : [])], input: "path" };
 // Errors outside of the stream (a late packet of a stopped client) belong to no request.
 process.on("uncaughtException", (error) => {
   console.error(error);

@@ -10,7 +10,7 @@ from conformance.subjects.builtin.catalogue import entry
 from conformance.subjects.builtin.install import check_needs, installed
 from conformance.subjects.child import Limits
 from conformance.subjects.conversation import Conversation
-from conformance.subjects.stream import Stream
+from conformance.subjects.stream import SOURCES, Stream
 
 if TYPE_CHECKING:
     from conformance.subjects.answers import Subject
@@ -19,15 +19,19 @@ if TYPE_CHECKING:
 _LIMITS: Final = Limits(request=60.0)
 
 
-def open_subject(name: str) -> Subject:
-    """The subject, ready to be asked. Raises :class:`SubjectUnavailable` if it is not installed or cannot run here."""
+def open_subject(name: str, *, source: str = "") -> Subject:
+    """The subject, ready to be asked; ``source``: what a client connects to.
+
+    Raises :class:`SubjectUnavailable` if it is not installed or cannot run here.
+    """
     found = entry(name)
     check_needs(found)
     there = installed(name)
     if there is None:
         raise SubjectUnavailable(f"{name} {found.version} is not in the cache; binlog-lab subjects install {name}")
     if not found.opener:
-        kind = Stream if found.reads == "server" else Conversation
-        return kind(there.command(), name=name, limits=_LIMITS)
+        if found.reads == "server":
+            return Stream(there.command(), name=name, limits=_LIMITS, open_source=SOURCES[source])
+        return Conversation(there.command(), name=name, limits=_LIMITS)
     module, _, function = found.opener.partition(":")
     return cast("Subject", getattr(importlib.import_module(module), function)(there))

@@ -13,7 +13,7 @@ from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.query import Query
 from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver
 from conformance.servers.run.process import ProcessMaker
-from conformance.servers.wire.source import FILE
+from conformance.servers.source.scripted import FILE
 from generators import streams
 
 if TYPE_CHECKING:
