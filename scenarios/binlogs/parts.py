@@ -41,14 +41,18 @@ def parts_of(file: str, split_bytes: int | None = None) -> list[Part]:
     """
     starts: list[int | None] = [None]
     if split_bytes is not None:
-        try:
-            if S_ISREG(os.stat(file).st_mode):  # noqa: PTH116 - opening a pipe would wait for a writer
-                with Path(file).open("rb") as log:
-                    for start in _cuts(log, split_bytes):
-                        starts.append(start)  # noqa: PERF402 - those found before an error stay
-        except (CodecError, OSError):
-            pass  # the reader of the last part reports the damage
+        starts += starts_of(file, split_bytes)
     return [Part(file, start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
+
+
+def starts_of(file: str, split_bytes: int = 1) -> Iterator[int]:
+    """The places where a file may be cut, ``split_bytes`` or more apart, as far as its headers are readable."""
+    try:
+        if S_ISREG(os.stat(file).st_mode):  # noqa: PTH116 - opening a pipe would wait for a writer
+            with Path(file).open("rb") as log:
+                yield from _cuts(log, split_bytes)
+    except (CodecError, OSError):
+        pass  # the reader of the last part reports the damage
 
 
 def _cuts(log: BinaryIO, split_bytes: int) -> Iterator[int]:

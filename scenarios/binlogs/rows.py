@@ -2,7 +2,7 @@
 
 Row changes are those of ``decode --format jsonl``: the same functions make them, and their columns have the names and
 values of its objects. A problem of a file is a row too, in which only ``file``, ``position`` and ``problem`` are set.
-Damage ends its part, as it ends the command.
+Damage costs the rest of its transactions, where it ends the command.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from conformance.reference.errors import CodecError
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.text.row_changes import Form, Gtids, changes_of, operation_of, table_of
 from scenarios.binlogs.options import Content, Documents, Problems
-from scenarios.binlogs.reading import Problem, problem_of, read_part
+from scenarios.binlogs.reading import Problem, read_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,16 +87,21 @@ def _found(part: Part, options: Options) -> Iterator[Values | Problem]:
     gtids = Gtids()
     with ExitStack() as stack:
         rows = _Changes(part, options) if options.content is Content.ROWS else _Events(part, options, stack)
-        for item in read_part(part, limit=options.max_uncompressed):
+        reading = read_part(part, limit=options.max_uncompressed)
+        item = next(reading, None)
+        while item is not None:
             if isinstance(item, Problem):
                 yield item
+                gtids = gtids if item.note else Gtids()  # behind damage another transaction begins
+                item = next(reading, None)
                 continue
             gtids.feed(item.body)
             try:
                 yield from rows.of(item, gtids.now)
             except CodecError as error:
-                yield problem_of(item.located(error), item.position)
-                return
+                item = reading.throw(item.located(error))
+            else:
+                item = next(reading, None)
 
 
 class _Changes:
