@@ -27,11 +27,20 @@ _CODE: Final = 4  # offset of an event's type
 
 
 class Part(NamedTuple):
-    """The events of a file from ``start`` to ``stop``; ``None``: from the file's beginning, to its end."""
+    """The events of a file from ``start`` to ``stop``; ``None``: from the file's beginning, to its end.
+
+    ``shown``: the name that rows have instead of the file's, for a copy of it.
+    """
 
     file: str
     start: int | None = None
     stop: int | None = None
+    shown: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the file in its rows."""
+        return self.file if self.shown is None else self.shown
 
 
 def parts_of(file: str, split_bytes: int | None = None) -> list[Part]:

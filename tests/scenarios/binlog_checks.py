@@ -287,7 +287,7 @@ def _rows_of(path: Path) -> list[RowsBody]:
 
 def check_batches(path: Path, **options: str) -> None:
     """Arrow batches have the rows of the part, and not more bytes than asked for unless one row has."""
-    from scenarios.spark.binlogs import read_batches
+    from scenarios.spark.batches import read_batches
 
     part = parts.Part(str(path))
     whole = [row for batch in read_batches(part, asked(path, **options)) for row in batch.to_pylist()]

@@ -164,8 +164,8 @@ def _plant_into_rows(fault: SourceFault, patch: pytest.MonkeyPatch) -> None:
             )
         case "damage/rows-before-it-lost":
 
-            def lost(part: Part, options: Any) -> Iterator[Any]:
-                found = list(FOUND(part, options))
+            def lost(part: Part, options: Any, work: Any) -> Iterator[Any]:
+                found = list(FOUND(part, options, work))
                 return iter([item for item in found if isinstance(item, Problem)] or found)
 
             patch.setattr(rows, "_found", lost)
@@ -184,12 +184,12 @@ def _plant_into_rows(fault: SourceFault, patch: pytest.MonkeyPatch) -> None:
 
             patch.setattr(rows, "read_part", ended)
         case _:
-            from scenarios.spark import binlogs
+            from scenarios.spark import batches
 
             assert fault.id == "batch/of-the-part"
-            true = binlogs.read_batches
+            true = batches.read_batches
             patch.setattr(
-                binlogs, "read_batches", lambda part, options: true(part, replace(options, batch_bytes=1 << 40))
+                batches, "read_batches", lambda part, options: true(part, replace(options, batch_bytes=1 << 40))
             )
 
 

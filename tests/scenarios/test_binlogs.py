@@ -203,7 +203,7 @@ def test_tables_types_and_body_choose() -> None:
         ({"splitBytes": "0"}, "option splitBytes: expected a number of bytes, such as 67108864 or 64m, got '0'"),
         ({"batchBytes": "lots"}, "option batchBytes: expected a number of bytes, .* got 'lots'"),
         ({"problems": "ignore"}, "option problems: expected rows or fail, got 'ignore'"),
-        ({"table": "a.b"}, "option table: not known; expected one of path, paths, content, types, tables"),
+        ({"table": "a.b"}, "option table: not known; expected one of path, paths, content, schema, columns"),
         ({"path": ""}, "option path: expected a file, a directory or a pattern"),
         ({"paths": "[]"}, "option paths: expected a JSON array of paths"),
     ],
