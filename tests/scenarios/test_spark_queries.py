@@ -182,6 +182,25 @@ def test_typed_rows_are_for_one_table_and_its_schema_may_be_given(load: Any, spa
     assert reader.load(str(MANY)).collect() == known.collect()
 
 
+# --------------------------------------------------------------------------------------------------------- file systems
+
+
+def test_a_path_of_hadoop_gives_the_rows_of_the_source(load: Any, spark: Any, tmp_path: Path) -> None:
+    """Through Spark's own file reader: names are Spark's, the rows are those of the data source."""
+    from scenarios.spark.hadoop import read_binlogs
+
+    for path in (MANY, LATER):
+        shutil.copy(path, tmp_path / path.name)
+    (tmp_path / "cut.binlog").write_bytes(TYPES.read_bytes()[:-9])
+    (tmp_path / "binlog.index").write_text("./cut.binlog")
+    expected = load(tmp_path / "*").selectExpr("'file:' || file AS file", "* EXCEPT (file)").collect()
+    assert sorted(map(repr, read_binlogs(spark, f"file://{tmp_path}/*").collect())) == sorted(map(repr, expected))
+    slim = read_binlogs(spark, f"{tmp_path}/*", columns="operation,problem", problems="rows")
+    assert slim.where("problem IS NOT NULL").count() == 1
+    with pytest.raises(Exception, match="neither splitBytes nor schema=typed"):
+        read_binlogs(spark, str(tmp_path), splitBytes="1m")
+
+
 # -------------------------------------------------------------------------------------------------------------- streams
 
 
