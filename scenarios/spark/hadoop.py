@@ -17,7 +17,7 @@ from scenarios.binlogs.files import INDEX
 from scenarios.binlogs.options import Layout, OptionError, parse_options
 from scenarios.binlogs.parts import Part
 from scenarios.spark.batches import read_batches
-from scenarios.spark.binlogs import schema_of
+from scenarios.spark.schemas import schema_of
 from scenarios.spark.ship import prepare
 
 if TYPE_CHECKING:

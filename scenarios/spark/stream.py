@@ -14,7 +14,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 
 from scenarios.binlogs.follow import Logs, Offset
 from scenarios.spark.batches import read_batches
-from scenarios.spark.binlogs import BinlogPartition, files_of
+from scenarios.spark.schemas import BinlogPartition, files_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conformance.servers.run.install import Installation
+    from conformance.servers.install.installation import Installation
     from conformance.servers.run.process import ProcessServer
 
 pytestmark = [pytest.mark.spark, pytest.mark.live]

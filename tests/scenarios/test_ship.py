@@ -65,7 +65,7 @@ def test_an_executor_without_the_package_answers_the_probe() -> None:
     from pyspark import cloudpickle
 
     packages = str(Path(pyspark.__file__).parents[1])
-    probe = cloudpickle.dumps(ship._probe()).hex()
+    probe = cloudpickle.dumps(ship._probe()).hex()  # type: ignore[no-untyped-call]
     program = _ASK.format(root=str(ROOT), packages=packages, probe=probe)
     base = str(getattr(sys, "_base_executable", sys.executable))
     done = subprocess.run([base, "-I", "-c", program], capture_output=True, text=True, check=True, cwd="/")
