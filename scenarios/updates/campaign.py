@@ -99,10 +99,7 @@ class SparkCampaign:
         """One group: its rows, in order; they are a file of the report too."""
         import pyarrow.parquet as pq
 
-        tasks = tuple(tuple(blocks[at : at + TASK_BLOCKS]) for at in range(0, len(blocks), TASK_BLOCKS))
-        ddl = ", ".join(f"`{name}` {kind}" for name, kind in COLUMNS.items())
-        found = self.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(Blocks(self.job, tasks), ddl).toArrow()
-        table = found.sort_by("block")
+        table = self._answer(tuple(tuple(blocks[at : at + TASK_BLOCKS]) for at in range(0, len(blocks), TASK_BLOCKS)))
         name = f"blocks-{blocks[0][0]:09}-{blocks[-1][0]:09}.parquet"
         pq.write_table(table, self.directory / name, compression="zstd")
         rows: list[dict[str, Any]] = table.to_pylist()
@@ -110,3 +107,9 @@ class SparkCampaign:
         if numbers != [number for number, _ in blocks]:
             raise CampaignFailed(f"expected blocks {blocks[0][0]} to {blocks[-1][0]}, each once; got {numbers[:20]}")
         return rows
+
+    def _answer(self, tasks: tuple[tuple[tuple[int, int], ...], ...]) -> Any:
+        """The rows of all tasks as one Arrow table, in the order of their blocks."""
+        ddl = ", ".join(f"`{name}` {kind}" for name, kind in COLUMNS.items())
+        rows = self.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(Blocks(self.job, tasks), ddl)
+        return rows.toArrow().sort_by("block")
