@@ -63,12 +63,12 @@ class Session:
             server = resolve(job.spec, Wishes(options=job.options, wrapper=job.wrapper))
             assert server is not None
             self.server: Server = self._stack.enter_context(server)
-            if server.version != job.version:
-                raise ServerError(f"MySQL {server.version} on {_worker()}, where the run is about {job.version}")
+            if self.server.version != job.version:
+                raise ServerError(f"MySQL {self.server.version} on {_worker()}, where the run is about {job.version}")
             self._stack.enter_context(portable_doubles(job.portable))
-            self.connection: Connection = self._stack.enter_context(server.connect())
-            self.capture: Capture = server.capture()
-            self.schema: str = self._stack.enter_context(server.schema(self.connection))
+            self.connection: Connection = self._stack.enter_context(self.server.connect())
+            self.capture: Capture = self.server.capture()
+            self.schema: str = self._stack.enter_context(self.server.schema(self.connection))
         except BaseException:
             self._stack.close()
             raise
