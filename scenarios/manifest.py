@@ -25,9 +25,11 @@ class ManifestError(Exception):
 
 
 class Manifest:
-    """The manifest in a directory. ``cells``: the finished cells, with their tallies."""
+    """The manifest in a directory. ``cells``: the finished cells, with their tallies; ``resumed``: an equal run began
+    before; ``cores``: those for which that run was cut into tasks, which its rows still have.
+    """
 
-    def __init__(self, directory: Path, matrix: Matrix, counts: Sequence[int], rows: str) -> None:
+    def __init__(self, directory: Path, matrix: Matrix, counts: Sequence[int], rows: str, cores: int = 1) -> None:
         self.path = directory / MANIFEST
         self.head: dict[str, Any] = {
             "type": "run",
@@ -37,20 +39,27 @@ class Manifest:
             "cells": sum(count > 0 for count in counts),
             "columns": list(matrix.columns),
             "rows": rows,
+            "cores": cores,
         }
         self.cells: dict[int, CellTally] = {}
         self.resumed = self._read()
 
     def _read(self) -> bool:
-        """Take over the cells of an earlier, equal run; return whether there were any."""
+        """Take over the cells and the cut of an earlier, equal run; return whether there was one."""
         try:
             head, cells = finished(self.path)
         except FileNotFoundError:
             return False
-        if head != self.head:
+        if head | {"cores": self.cores} != self.head:
             return False
+        self.head = self.head | {"cores": head.get("cores", self.cores)}
         self.cells = cells
-        return bool(cells)
+        return True
+
+    @property
+    def cores(self) -> int:
+        """The cores for which the run is cut into tasks."""
+        return int(self.head["cores"])
 
     def add(self, done: Mapping[int, CellTally]) -> None:
         """Note finished cells."""

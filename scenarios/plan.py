@@ -1,8 +1,8 @@
-"""Cuts the work of a run into groups of cells (the unit of a resume) and tasks of blocks (the unit that Spark spreads).
+"""Cuts the work of a run into tasks of blocks (the unit that Spark spreads, and of a resume) and groups of cells.
 
 The plan never changes a result. A task takes seconds, because each task costs about 60 ms and a file of rows, whatever
-it does. A group is small, so that a broken-off run loses little. The bounds of groups depend on the scenarios alone, so
-that a resumed run has the same groups, on whatever machine.
+it does; a file is there or not, so a broken-off run loses the tasks that were running. A group is a job, so there are
+few. The bounds of groups depend on the scenarios alone; those of tasks also on the cores of the run's first session.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from scenarios.matrix import Matrix
 
 TASK_SECONDS: Final = 8.0
-GROUP_SECONDS: Final = 180.0  # seconds of one core, all tasks of a group together
-MOST_GROUPS: Final = 32  # each group is a job and a directory
-TASKS_PER_CORE: Final = 4
+MOST_TASKS: Final = 4096  # of the same length in a whole run: each is a file
+GROUP_SECONDS: Final = 1800.0  # seconds of one core, all tasks of a group together
+MOST_GROUPS: Final = 8  # each group is a job and a directory
+TASKS_PER_CORE: Final = 8  # of a group: the steps of progress, and what one core can lose
 
 
 class Block(NamedTuple):
@@ -61,20 +62,21 @@ def groups(matrix: Matrix, counts: Sequence[int], cores: int, done: Container[in
             spent = 0.0
         found[-1].append(cell)
         spent += cost
-    return [_group(matrix, counts, cells, cores) for cells in found if not all(cell in done for cell in cells)]
+    long = max(TASK_SECONDS, sum(costs.values()) / MOST_TASKS)
+    return [_group(matrix, counts, cells, cores, long) for cells in found if not all(cell in done for cell in cells)]
 
 
-def _group(matrix: Matrix, counts: Sequence[int], cells: list[int], cores: int) -> Group:
+def _group(matrix: Matrix, counts: Sequence[int], cells: list[int], cores: int, long: float) -> Group:
     blocks: list[tuple[float, Block]] = []
     for cell in cells:
         each = seconds_of(matrix, cell)
-        pieces = ceil(counts[cell] * each / TASK_SECONDS)
+        pieces = ceil(counts[cell] * each / long)
         for piece in range(pieces):
             first, end = (counts[cell] * part // pieces for part in (piece, piece + 1))
             if end > first:
                 blocks.append(((end - first) * each, Block(cell, first, end - first)))
     total = sum(cost for cost, _ in blocks)
-    wanted = max(TASKS_PER_CORE * cores, int(total / TASK_SECONDS) + 1)
+    wanted = max(TASKS_PER_CORE * cores, int(total / long) + 1)
     return Group(tuple(cells), spread(blocks, min(wanted, len(blocks))), sum(counts[cell] for cell in cells))
 
 

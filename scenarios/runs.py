@@ -74,7 +74,7 @@ def run_matrix(
 
     def work(sampler: Sampler) -> Ran:
         place = f"{rows.rstrip('/') if rows else directory / ROWS}/{matrix.name}-{matrix.digest}-{total}"
-        manifest = Manifest(directory, matrix, counts, place)
+        manifest = Manifest(directory, matrix, counts, place, cores_of(spark))
         if manifest.resumed:
             narrate(f"going on with {directory}: {len(manifest.cells)} of {matrix.cells} cells are done")
         else:
@@ -82,9 +82,11 @@ def run_matrix(
             manifest.start()
         (directory / SUMMARY).unlink(missing_ok=True)
         prepare(spark)
-        store = SparkStore(spark, matrix, place)
-        parts = groups(matrix, counts, cores_of(spark), manifest.cells)
+        store = SparkStore(spark, matrix, place, resumed=manifest.resumed)
+        parts = [store.remaining(group) for group in groups(matrix, counts, manifest.cores, manifest.cells)]
         resumed = total - sum(group.scenarios for group in parts)
+        if resumed:
+            narrate(f"{resumed:,} of {total:,} scenarios are there")
         watch = Watch(spark, total, resumed, narrate)
         for group in parts:
             with watch.group(group.scenarios):

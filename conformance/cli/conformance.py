@@ -15,6 +15,7 @@ import click
 
 from conformance.cli.columns import ORDER, OrderedServers, column_names, named_subjects, server_pairs
 from conformance.cli.console import CouldNotRun, Usage, error, narrate, progress, unknown
+from conformance.cli.on_spark import campaigns, require_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,8 +76,9 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Checks side by side, on servers of their own (default: cores and one more).",
+    help="Checks side by side, on servers of their own (default: cores and one more; with --master: 1).",
 )
+@click.option("--master", metavar="URL", help="Run the updates on Spark: local[N], spark://… (needs the extra spark).")
 @click.option("--list", "list_only", is_flag=True, help="List the checks and stop.")
 @click.option(
     "--report", "report", type=click.Path(path_type=Path), default=Path("report"), show_default=True, metavar="DIR"
@@ -96,6 +98,7 @@ def command(
     wrapper: str,
     keep: bool,
     jobs: int | None,
+    master: str | None,
     list_only: bool,
     report: Path,
 ) -> int:
@@ -125,6 +128,8 @@ def command(
         raise Usage(str(problem)) from problem
     if (options or wrapper) and any(spec.kind is Kind.NONE for spec, _ in parsed):
         raise Usage("--server-option and --wrapper are for servers that the lab starts; --server none starts none")
+    if master is not None:
+        require_private([spec for spec, _ in parsed])
     if list_only:
         kinds = frozenset({False, True} if bool(servers) == bool(subjects) else {bool(subjects)})
         return _list(frozenset(requirements), profile, kinds)
@@ -179,7 +184,13 @@ def command(
         )
         for name, subject in zip(names[len(parsed) :], (decoder.given for decoder in decoders), strict=True)
     ]
-    return _run(settings, report, frozenset(requirements), profile, jobs or (os.cpu_count() or 1) + 1)
+    jobs = jobs or (os.cpu_count() or 1) + 1
+    if master is None or not parsed:
+        return _run(settings, report, frozenset(requirements), profile, jobs)
+    with campaigns(master, str(parsed[0][0]), wrapper, report) as make:
+        settings = [replace(column, campaign=None if column.subject else make) for column in settings]
+        # One after another: a forked worker cannot speak to the Spark driver of this process.
+        return _run(settings, report, frozenset(requirements), profile, 1)
 
 
 def _plan(seed: str, updates: int, servers: list[str], subjects: list[str]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from conformance.harness.profiles import PROFILES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -31,3 +32,4 @@ class Settings:
     column: str = ""  # the subject's name in a matrix of several servers; empty: the server's own
     cases: Path | None = None  # where failing Cases are stored
     replay: str = "binlog-lab replay"  # with the options that a stored Case needs
+    campaign: Callable[..., Any] | None = None  # makes the update campaign from a server, where it is not the local one

@@ -98,7 +98,7 @@ class UpdateCampaign:
         total = lab.settings.updates
         done = 0
         begun = time.perf_counter()
-        campaign: Campaign | None = None
+        campaign = None
         results: Generator[BlockResult]
         if lab.server is None:
             recorded = captured_blocks()
@@ -106,7 +106,8 @@ class UpdateCampaign:
             results = (block for block in recorded)
         else:
             portable = lab.dialect.json.text_double == "fast"
-            campaign = Campaign(lab.server, seed=lab.settings.seed, updates=total, portable=portable)
+            make = lab.settings.campaign or Campaign
+            campaign = make(lab.server, seed=lab.settings.seed, updates=total, portable=portable)
             results = campaign.results()
         check = Check(lab, "updates")
         with closing(results):  # the workers end here, whatever ends the loop

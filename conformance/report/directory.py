@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 MARKER = ".binlog-lab-report"
 MARKER_TEXT = "A report of binlog-lab lives here; the next run into this directory replaces its files.\n"
 CASES_DIR = "cases"  # failing Cases, stored before they are shrunk
+UPDATES_DIR = "updates"  # the blocks of an update campaign on Spark, as Parquet
 INDEX, RESULTS, JUNIT, MARKDOWN = "index.html", "results.json", "junit.xml", "summary.md"
 SUBJECTS_MARKDOWN = "subjects.md"  # only where the run judged decoders, as the pages in subjects/
 RENDERED: dict[str, Callable[[Summary, Path], None]] = {
@@ -192,7 +193,7 @@ def _claim(path: Path) -> int:
             files = (*RENDERED, SUBJECTS_MARKDOWN)
             for name in (*files, *(f".{name}.new" for name in files), RUN_FILE):
                 (path / name).unlink(missing_ok=True)
-            for name in (EVIDENCE_DIR, CASES_DIR, SUBJECTS_DIR):
+            for name in (EVIDENCE_DIR, CASES_DIR, SUBJECTS_DIR, UPDATES_DIR):
                 with contextlib.suppress(FileNotFoundError):
                     shutil.rmtree(path / name)
     except BaseException:

@@ -43,7 +43,7 @@ def _local(path: str) -> str:
     if _SCHEME.match(path):
         raise OptionError(
             f"option path: expected a path of the file system that driver and executors share, got {path};"
-            " copy the files from the object store first"
+            " scenarios.spark.hadoop.read_binlogs reads what Spark itself can read"
         )
     return path
 

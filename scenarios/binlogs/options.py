@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from conformance.reference.binlog.rows import ROWS_TYPES
 from conformance.reference.event_types import EventType, event_name
@@ -14,12 +14,18 @@ from conformance.reference.event_types import EventType, event_name
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from scenarios.binlogs.conditions import Condition
+
 BATCH: Final = 4 << 20
+EARLIEST: Final = "earliest"
+LATEST: Final = "latest"
 _UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE: Final = re.compile(r"(\d+) ?([kmg]?)b?", re.IGNORECASE)
+_OFFSET: Final = re.compile(r"[^/:]+:\d+")
 _SUFFIXES: Final = re.compile(r"(_LOG)?_EVENT(?=_V[12]$|$)")
 _KNOWN: Final = (
-    "path, paths, content, types, tables, body, documents, splitBytes, batchBytes, maxUncompressed, problems"
+    "path, paths, content, schema, columns, types, tables, body, documents, splitBytes, batchBytes, maxUncompressed,"
+    " problems, metrics, startingOffset, maxBytesPerTrigger"
 )
 
 
@@ -32,6 +38,13 @@ class Content(StrEnum):
 
     ROWS = "rows"  # one row change
     EVENTS = "events"  # one event, those inside a compressed transaction too
+
+
+class Layout(StrEnum):
+    """The form of the images: one text for any table, or the columns of one table."""
+
+    ANY = "any"
+    TYPED = "typed"
 
 
 class Documents(StrEnum):
@@ -53,14 +66,26 @@ class Problems(StrEnum):
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
+class Field(NamedTuple):
+    """A column of a table: its name, and its type in terms of Spark SQL."""
+
+    name: str
+    kind: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Parsed options. ``types`` and ``tables``: ``None`` selects all; a table is a regular expression for
-    ``schema.table``.
+    """Parsed options. ``types``, ``tables`` and ``columns``: ``None`` selects all; a table is a regular expression for
+    ``schema.table``. ``conditions`` are those of the query; ``fields`` the columns of a table, where rows are typed.
+    ``follows``: the server is writing the log, which is no problem of it.
     """
 
     paths: tuple[str, ...]
     content: Content = Content.ROWS
+    layout: Layout = Layout.ANY
+    columns: tuple[str, ...] | None = None
+    conditions: tuple[Condition, ...] = ()
+    fields: tuple[Field, ...] = ()
     types: frozenset[int] | None = None
     tables: re.Pattern[str] | None = None
     body: bool = True
@@ -69,10 +94,18 @@ class Options:
     batch_bytes: int = BATCH
     max_uncompressed: int | None = None
     problems: Problems = Problems.ROWS
+    metrics: str | None = None
+    starting_offset: str = EARLIEST
+    bytes_per_trigger: int | None = None
+    follows: bool = False
 
     def wants_table(self, schema: str, table: str) -> bool:
         """Whether the options select the rows of this table."""
         return self.tables is None or self.tables.fullmatch(f"{schema}.{table}") is not None
+
+    def wants_one_of(self, *columns: str) -> bool:
+        """Whether one of these columns is selected."""
+        return self.columns is None or not set(columns).isdisjoint(self.columns)
 
 
 def parse_options(given: Mapping[str, str]) -> Options:
@@ -80,6 +113,8 @@ def parse_options(given: Mapping[str, str]) -> Options:
     left = {name.lower(): value for name, value in given.items()}
     paths = _paths(left.pop("path", None), left.pop("paths", None))
     content = _choice(Content, "content", left.pop("content", Content.ROWS))
+    layout = _choice(Layout, "schema", left.pop("schema", Layout.ANY))
+    columns = left.pop("columns", None)
     types = left.pop("types", None)
     tables = left.pop("tables", None)
     body = left.pop("body", None)
@@ -88,22 +123,36 @@ def parse_options(given: Mapping[str, str]) -> Options:
     batch = left.pop("batchbytes", None)
     most = left.pop("maxuncompressed", None)
     problems = _choice(Problems, "problems", left.pop("problems", Problems.ROWS))
+    metrics = left.pop("metrics", None)
+    start = left.pop("startingoffset", EARLIEST)
+    trigger = left.pop("maxbytespertrigger", None)
     if left:
         raise OptionError(f"option {min(left)}: not known; expected one of {_KNOWN}")
     with_body = content is Content.ROWS if body is None else _flag("body", body)
     if documents is not None and (content is not Content.ROWS or not with_body):
         raise OptionError("option documents: belongs to content=rows with body=true, where there are images")
+    form = Documents.JSON if documents is None else _choice(Documents, "documents", documents)
+    if layout is Layout.TYPED:
+        if content is not Content.ROWS or not with_body or form not in (Documents.JSON, Documents.VARIANT):
+            raise OptionError("option schema: typed belongs to content=rows with documents=json or variant")
+        if tables is None:
+            raise OptionError("option schema: typed is for one table, which the option tables names, as in shop.orders")
     return Options(
         paths=paths,
         content=content,
+        layout=layout,
+        columns=None if columns is None else _names(columns),
         types=None if types is None else frozenset(_types(types, content)),
         tables=None if tables is None else _tables(tables),
         body=with_body,
-        documents=Documents.JSON if documents is None else _choice(Documents, "documents", documents),
+        documents=form,
         split_bytes=None if split is None else _size("splitBytes", split),
         batch_bytes=BATCH if batch is None else _size("batchBytes", batch),
         max_uncompressed=None if most is None else _size("maxUncompressed", most),
         problems=problems,
+        metrics=metrics,
+        starting_offset=_offset(start),
+        bytes_per_trigger=None if trigger is None else _size("maxBytesPerTrigger", trigger),
     )
 
 
@@ -119,6 +168,24 @@ def _paths(path: str | None, paths: str | None) -> tuple[str, ...]:
     if not path:
         raise OptionError("option path: expected a file, a directory or a pattern, as in .load(path); got none")
     return (path,)
+
+
+def _names(value: str) -> tuple[str, ...]:
+    names = tuple(item.strip() for item in value.split(","))
+    if not all(names) or len(set(names)) != len(names):
+        raise OptionError(f"option columns: expected names of columns, each once, as in schema,table; got {value!r}")
+    return names
+
+
+def _offset(value: str) -> str:
+    word = value.strip()
+    if word.lower() in (EARLIEST, LATEST):
+        return word.lower()
+    if not _OFFSET.fullmatch(word):
+        raise OptionError(
+            f"option startingOffset: expected earliest, latest or file:position, as in binlog.000003:4; got {value!r}"
+        )
+    return word
 
 
 def _choice(kind: type[Choice], name: str, value: str) -> Choice:

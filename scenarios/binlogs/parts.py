@@ -27,11 +27,20 @@ _CODE: Final = 4  # offset of an event's type
 
 
 class Part(NamedTuple):
-    """The events of a file from ``start`` to ``stop``; ``None``: from the file's beginning, to its end."""
+    """The events of a file from ``start`` to ``stop``; ``None``: from the file's beginning, to its end.
+
+    ``shown``: the name that rows have instead of the file's, for a copy of it.
+    """
 
     file: str
     start: int | None = None
     stop: int | None = None
+    shown: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the file in its rows."""
+        return self.file if self.shown is None else self.shown
 
 
 def parts_of(file: str, split_bytes: int | None = None) -> list[Part]:
@@ -41,14 +50,18 @@ def parts_of(file: str, split_bytes: int | None = None) -> list[Part]:
     """
     starts: list[int | None] = [None]
     if split_bytes is not None:
-        try:
-            if S_ISREG(os.stat(file).st_mode):  # noqa: PTH116 - opening a pipe would wait for a writer
-                with Path(file).open("rb") as log:
-                    for start in _cuts(log, split_bytes):
-                        starts.append(start)  # noqa: PERF402 - those found before an error stay
-        except (CodecError, OSError):
-            pass  # the reader of the last part reports the damage
+        starts += starts_of(file, split_bytes)
     return [Part(file, start, stop) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
+
+
+def starts_of(file: str, split_bytes: int = 1) -> Iterator[int]:
+    """The places where a file may be cut, ``split_bytes`` or more apart, as far as its headers are readable."""
+    try:
+        if S_ISREG(os.stat(file).st_mode):  # noqa: PTH116 - opening a pipe would wait for a writer
+            with Path(file).open("rb") as log:
+                yield from _cuts(log, split_bytes)
+    except (CodecError, OSError):
+        pass  # the reader of the last part reports the damage
 
 
 def _cuts(log: BinaryIO, split_bytes: int) -> Iterator[int]:

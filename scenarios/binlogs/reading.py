@@ -1,4 +1,8 @@
-"""The events of a part and its problems: no content of a file raises, blocks, or is silently skipped."""
+"""The events of a part and its problems: no content of a file raises, blocks, or is silently skipped.
+
+What damage costs depends on the file alone, and not on how it was cut: reading goes on at the next place of
+:func:`~scenarios.binlogs.parts.starts_of`.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,25 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from conformance.reference.binlog.files import WINDOW, FileReader
 from conformance.reference.binlog.header import HEADER_SIZE, MAGIC
+from conformance.reference.boundaries.observed_event import GTID_TYPES
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import EventType
 from conformance.requirements.reading import rules_of
+from scenarios.binlogs.parts import starts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from conformance.reference.binlog.event import Event
     from scenarios.binlogs.parts import Part
 
 NO_LOG: Final = ("not-a-binlog", "not-a-file", "unreadable")  # codes of files that are no binary log at all
+_FIRST: Final = frozenset(map(int, (*GTID_TYPES, EventType.QUERY)))  # every transaction with rows begins with one
 _LENGTH: Final = slice(len(MAGIC) + 9, len(MAGIC) + 13)
 
 
 class Problem(NamedTuple):
-    """Damage, which ends the reading of its part, or (``note``) a fact about the file that a reader should know.
+    """Damage, which costs the rest of its transactions, or (``note``) a fact about the file that a reader should know.
 
     ``code`` is the code of the decoder's error or note, or ``unreadable`` and ``not-a-file``; ``message`` has no file
     name.
@@ -35,27 +43,67 @@ class Problem(NamedTuple):
     note: bool = False
 
 
-def read_part(part: Part, *, window: int = WINDOW, limit: int | None = None) -> Iterator[Event | Problem]:
+def read_part(part: Part, *, window: int = WINDOW, limit: int | None = None) -> Generator[Event | Problem]:
     """The events in order; those of compressed transactions follow their TRANSACTION_PAYLOAD.
 
-    Every part reads the FORMAT_DESCRIPTION; only the first yields it. The caller meets damage inside rows when it reads
-    them. ``limit``: the most bytes of a compressed transaction, as :class:`FileReader` takes it.
+    Every part reads the FORMAT_DESCRIPTION; only the first yields it. Damage costs the rest of its transactions up to
+    the next place where a file may be cut, so that any cut gives the same. A caller that meets damage inside rows
+    throws it into this generator. ``limit``: the most bytes of a compressed transaction, as :class:`FileReader` takes
+    it.
     """
-    reader = FileReader(expand=True, limit=limit, rules_for=rules_of)
-    try:
-        if not S_ISREG(os.stat(part.file).st_mode):  # noqa: PTH116 - opening a pipe would wait for a writer
-            yield Problem("not-a-file", "not a regular file", None)
+    if not _is_file(part.file):
+        yield _no_file(part.file)
+        return
+    places: Iterator[int] | None = None
+    left: Part | None = part
+    while left is not None:
+        reader = FileReader(expand=True, limit=limit, rules_for=rules_of)
+        given: Event | None = None
+        damage: Problem | None = None
+        try:
+            with Path(left.file).open("rb") as log:
+                for event in _events(reader, log, left, window):
+                    if event.header.type in _FIRST and event.inner is None:
+                        reader.decoder.tables.clear()  # no part reads those of earlier transactions
+                    given = event
+                    yield event
+                    given = None
+                reader.finish()
+        except CodecError as error:
+            damage = problem_of(error, reader.position if given is None else given.position)
+            yield damage
+        except OSError as problem:
+            yield Problem("unreadable", problem.strerror or str(problem), reader.position)
+        for note in reader.notes:
+            if left.start is None or note.code != "in-use":  # a note on the whole file: the first part has it
+                yield Problem(note.code, note.message, note.position, note=True)
+        if damage is None:
             return
-        with Path(part.file).open("rb") as log:
-            yield from _events(reader, log, part, window)
-            reader.finish()
-    except CodecError as error:
-        yield problem_of(error, reader.position)
+        places = starts_of(part.file) if places is None else places
+        left = _behind(part, damage.position or 0, places)
+
+
+def _is_file(file: str) -> bool:
+    try:
+        return S_ISREG(os.stat(file).st_mode)  # noqa: PTH116 - opening a pipe would wait for a writer
+    except OSError:
+        return False
+
+
+def _no_file(file: str) -> Problem:
+    try:
+        os.stat(file)  # noqa: PTH116 - as above
     except OSError as problem:
-        yield Problem("unreadable", problem.strerror or str(problem), reader.position)
-    for note in reader.notes:
-        if part.start is None or note.code != "in-use":  # a note on the whole file: the first part has it
-            yield Problem(note.code, note.message, note.position, note=True)
+        return Problem("unreadable", problem.strerror or str(problem), 0)
+    return Problem("not-a-file", "not a regular file", None)
+
+
+def _behind(part: Part, position: int, places: Iterator[int]) -> Part | None:
+    """What of a part can be read behind damage at ``position``; ``places`` is at or before it, and goes on."""
+    start = next((place for place in places if place > position), None)
+    if start is None or (part.stop is not None and start >= part.stop):
+        return None
+    return part._replace(start=start)
 
 
 def problem_of(error: CodecError, position: int | None) -> Problem:

@@ -2,12 +2,13 @@
 
 Row changes are those of ``decode --format jsonl``: the same functions make them, and their columns have the names and
 values of its objects. A problem of a file is a row too, in which only ``file``, ``position`` and ``problem`` are set.
-Damage ends its part, as it ends the command.
+Damage costs the rest of its transactions, where it ends the command.
 """
 
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
@@ -17,8 +18,11 @@ from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody, in
 from conformance.reference.errors import CodecError
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.text.row_changes import Form, Gtids, changes_of, operation_of, table_of
-from scenarios.binlogs.options import Content, Documents, Problems
-from scenarios.binlogs.reading import Problem, problem_of, read_part
+from scenarios.binlogs.conditions import Conditions
+from scenarios.binlogs.options import Content, Documents, Layout, OptionError, Problems
+from scenarios.binlogs.reading import Problem, read_part
+from scenarios.binlogs.texts import utf8, utf8_or_none
+from scenarios.binlogs.typed import typed_columns, typed_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +59,7 @@ class Document(NamedTuple):
 
 
 def columns_of(options: Options) -> tuple[tuple[str, str], ...]:
-    """Names and types of the columns, in terms of Spark SQL."""
+    """Names and types of all columns, in terms of Spark SQL; the option ``columns`` selects some of them."""
     place = (("file", "STRING"), ("position", "BIGINT"))
     origin = (("timestamp", "BIGINT"), ("server_id", "BIGINT"), ("gtid", "STRING"))
     table = (("schema", "STRING"), ("table", "STRING"))
@@ -64,71 +68,122 @@ def columns_of(options: Options) -> tuple[tuple[str, str], ...]:
         header = (("size", "BIGINT"), ("log_pos", "BIGINT"), ("flags", "INT"), ("checksum", "BIGINT"))
         return (*names, *header, *((("body", "BINARY"),) if options.body else ()), _PROBLEM)
     image = "VARIANT" if options.documents is Documents.VARIANT else "STRING"
-    images = (("before", image), ("after", image)) if options.body else ()
+    images: tuple[tuple[str, str], ...] = (("before", image), ("after", image)) if options.body else ()
     apart = (_DOCUMENTS,) if options.documents is Documents.BYTES else ()
+    if options.layout is Layout.TYPED:
+        images = typed_columns(options)
     change = (("operation", "STRING"), ("row", "INT"), *images, ("inner", "INT"))
     return (*place, ("event", "STRING"), *origin, *table, *change, *apart, _PROBLEM)
 
 
-def read_rows(part: Part, options: Options) -> Iterator[Values]:
-    """The rows of a part. With ``problems=fail`` damage raises :class:`BinlogProblem`; notes remain rows."""
+def selected(options: Options) -> tuple[int, ...]:
+    """The places of the selected columns, in their order. Raises ``OptionError``."""
+    names = [name for name, _ in columns_of(options)]
+    if options.columns is None:
+        return tuple(range(len(names)))
+    for name in options.columns:
+        if name not in names:
+            raise OptionError(f"option columns: expected some of {', '.join(names)}; got {name!r}")
+    return tuple(names.index(name) for name in options.columns)
+
+
+@dataclass(slots=True)
+class Work:
+    """What a reader did: bytes of the events that it read, of those whose rows it decoded, and the rows it gave."""
+
+    read: int = 0
+    decoded: int = 0
+    rows: int = 0
+
+
+def read_rows(part: Part, options: Options, work: Work | None = None) -> Iterator[Values]:
+    """The rows of a part, in all columns; images that are not selected are not made.
+
+    With ``problems=fail`` damage raises :class:`BinlogProblem`; notes remain rows.
+    """
     width = len(columns_of(options))
-    file = _text(part.file)
-    for found in _found(part, options):
+    file = utf8(part.name)
+    for found in _found(part, options, Work() if work is None else work):
         if not isinstance(found, Problem):
             yield found
             continue
+        if options.follows and found.note and found.code == "in-use":
+            continue
         if options.problems is Problems.FAIL and not found.note:
-            raise BinlogProblem(f"{part.file}: {found.message}")
-        yield (file, found.position, *(None,) * (width - 3), (_text(found.code), _text(found.message)))
+            raise BinlogProblem(f"{part.name}: {found.message}")
+        yield (file, found.position, *(None,) * (width - 3), (utf8(found.code), utf8(found.message)))
 
 
-def _found(part: Part, options: Options) -> Iterator[Values | Problem]:
+def _found(part: Part, options: Options, work: Work) -> Iterator[Values | Problem]:
     gtids = Gtids()
     with ExitStack() as stack:
-        rows = _Changes(part, options) if options.content is Content.ROWS else _Events(part, options, stack)
-        for item in read_part(part, limit=options.max_uncompressed):
+        rows = _Changes(part, options, work) if options.content is Content.ROWS else _Events(part, options, stack)
+        reading = read_part(part, limit=options.max_uncompressed)
+        item = next(reading, None)
+        while item is not None:
             if isinstance(item, Problem):
                 yield item
+                gtids = gtids if item.note else Gtids()  # behind damage another transaction begins
+                item = next(reading, None)
                 continue
             gtids.feed(item.body)
+            if item.inner is None:
+                work.read += item.header.length
             try:
-                yield from rows.of(item, gtids.now)
+                for row in rows.of(item, gtids.now):
+                    work.rows += 1
+                    yield row
             except CodecError as error:
-                yield problem_of(item.located(error), item.position)
-                return
+                item = reading.throw(item.located(error))
+            else:
+                item = next(reading, None)
 
 
 class _Changes:
     """The row changes of events, one by one."""
 
-    def __init__(self, part: Part, options: Options) -> None:
-        self.file = _text(part.file)
+    def __init__(self, part: Part, options: Options, work: Work) -> None:
+        self.file = utf8(part.name)
         self.options = options
+        self.work = work
+        self.conditions = Conditions(options.conditions)
         self.types = ROWS_TYPES if options.types is None else options.types
         self.form = _FORMS[options.documents]
+        names = [name for name, _ in columns_of(options)]
+        inner = names.index("inner")
+        self.between = (None,) * (inner - names.index("row") - 1)  # images that nobody wants
+        self.behind = (None,) * (len(names) - inner - 1)
+        self.images = options.body and options.wants_one_of("before", "after", "documents", "diffs", "logged")
 
     def of(self, event: Event, gtid: str | None) -> Iterator[Values]:
-        """The row changes of an event; nothing for events that the options exclude."""
-        body = event.body
-        if not isinstance(body, (LazyRows, RowsBody)) or event.header.type not in self.types:
+        """The row changes of an event; nothing for events that the options or the query exclude."""
+        body, header = event.body, event.header
+        if not isinstance(body, (LazyRows, RowsBody)) or header.type not in self.types:
             return
-        options = self.options
+        operation, options = operation_of(body.type), self.options
+        if not self.conditions.wants_event(event.name, header.timestamp, operation):
+            return
         table = body.map()
         if not options.wants_table(table.schema, table.table):
             return
-        header = event.header
+        if not self.conditions.wants_table(table.schema, table.table):
+            return
+        self.work.decoded += header.length
         head = (
-            *(self.file, event.position, _text(event.name), header.timestamp, header.server_id, _text_or_none(gtid)),
-            *(_text(table.schema), _text(table.table), _text(operation_of(body.type))),
+            *(self.file, event.position, utf8(event.name), header.timestamp, header.server_id, utf8_or_none(gtid)),
+            *(utf8(table.schema), utf8(table.table), utf8(operation)),
         )
-        if not options.body:
+        if not self.images:
             for number, _ in enumerate(body.rows if isinstance(body, RowsBody) else body.rows()):
-                yield (*head, number, event.inner, None)
+                yield (*head, number, *self.between, event.inner, *self.behind)
+            return
+        if options.layout is Layout.TYPED:
+            for images, problem in typed_rows(body, options):
+                yield (*head, *images, event.inner, problem)
             return
         apart = _Apart(table, body) if options.documents is Documents.BYTES else None
         for number, row, old, new in changes_of(body, form=self.form):
-            images = (number, _text_or_none(old), _text_or_none(new), event.inner)
+            images = (number, utf8_or_none(old), utf8_or_none(new), event.inner)
             if apart is None:
                 yield (*head, *images, None)
             else:
@@ -146,7 +201,7 @@ class _Apart:
 
         old, new = places(body.before_columns), places(body.after_columns)
         self.columns = [
-            (_text(table.column_names[index]), old.get(index), new.get(index))
+            (utf8(table.column_names[index]), old.get(index), new.get(index))
             for index in table.json_columns
             if index in old or index in new
         ]
@@ -167,8 +222,10 @@ class _Events:
 
     def __init__(self, part: Part, options: Options, stack: ExitStack) -> None:
         self.part = part
-        self.file = _text(part.file)
+        self.file = utf8(part.name)
         self.options = options
+        self.conditions = Conditions(options.conditions)
+        self.bodies = options.body and options.wants_one_of("body")
         self._stack = stack
         self._log: BinaryIO | None = None
         self._inside: Iterator[bytes] = iter(())
@@ -177,20 +234,26 @@ class _Events:
         """One row for an event, or none."""
         header, body, options = event.header, event.body, self.options
         raw = None
-        if options.body:
+        if self.bodies:
             if event.inner is not None:
                 raw = next(self._inside)[HEADER_SIZE:]
             elif isinstance(body, TransactionPayload):
                 self._inside = _split(body, options.max_uncompressed)
         if options.types is not None and header.type not in options.types:
             return
+        if not self.conditions.wants_event(event.name, header.timestamp, None):
+            return
         schema, table = (None, None) if isinstance(body, LazyRows) and body.table is None else table_of(body)
+        if not self.conditions.wants_table(schema, table):
+            return
         if options.tables is not None and (schema is None or table is None or not options.wants_table(schema, table)):
             return
-        data = (self._raw(event) if raw is None else raw,) if options.body else ()
+        data: tuple[bytes | None, ...] = ()
+        if options.body:
+            data = ((self._raw(event) if raw is None else raw) if self.bodies else None,)
         yield (
-            *(self.file, event.position, event.inner, _text(event.name), header.type, header.timestamp),
-            *(header.server_id, _text_or_none(gtid), _text_or_none(schema), _text_or_none(table), header.length),
+            *(self.file, event.position, event.inner, utf8(event.name), header.type, header.timestamp),
+            *(header.server_id, utf8_or_none(gtid), utf8_or_none(schema), utf8_or_none(table), header.length),
             *(header.log_pos, header.flags, event.checksum, *data, None),
         )
 
@@ -207,12 +270,3 @@ def _split(payload: TransactionPayload, limit: int | None) -> Iterator[bytes]:
     """The events inside, uncompressed at the first request: damage follows the payload's own row."""
     for frame in payload.inner_frames(limit):
         yield frame.data
-
-
-def _text(value: str) -> bytes:
-    """Text in the command's form: bytes that are not valid UTF-8 become escapes."""
-    return value.encode("utf-8", "backslashreplace")
-
-
-def _text_or_none(value: str | None) -> bytes | None:
-    return None if value is None else value.encode("utf-8", "backslashreplace")

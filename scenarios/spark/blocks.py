@@ -49,15 +49,3 @@ class Blocks:
                         columns.append(pa.array([now - before] + [0] * (len(part) - 1), pa.int64()))
                         before = now
                         yield pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def probe(batches: Iterator[Any]) -> Iterator[Any]:
-    """One row: the versions of an executor's Python and package."""
-    import platform
-
-    import pyarrow as pa
-
-    from conformance.version import __version__
-
-    for _ in batches:
-        yield pa.RecordBatch.from_pydict({"python": [platform.python_version()], "package": [__version__]})

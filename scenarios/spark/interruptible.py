@@ -41,7 +41,7 @@ def interruptible(spark: Any, work: Callable[[], T]) -> T:
             pass
     except KeyboardInterrupt:
         for _ in range(int(PATIENCE / PAUSE)):
-            _cancel(spark)  # cancel again, as the next job may have begun
+            cancel(spark)  # cancel again, as the next job may have begun
             if ended.wait(PAUSE):
                 break
         raise
@@ -50,7 +50,8 @@ def interruptible(spark: Any, work: Callable[[], T]) -> T:
     return answer[0]
 
 
-def _cancel(spark: Any) -> None:
+def cancel(spark: Any) -> None:
+    """End the running jobs of a session."""
     with suppress(Exception):
         if is_connect(spark):
             spark.interruptAll()

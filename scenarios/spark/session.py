@@ -128,8 +128,9 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
     local = master is not None and master.startswith("local")
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if master is not None and not remote:
         # Spark starts the python3 of the PATH, which is another one where a virtual environment is not activated.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("PYSPARK_PYTHON", python_of(master))
     if master is not None:
         _require_answer(master)
     if remote:
@@ -170,6 +171,16 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
                 os.environ.pop("JAVA_HOME")
                 if before is not None:
                     os.environ["JAVA_HOME"] = before
+
+
+def python_of(master: str) -> str:
+    """The Python for executors where ``PYSPARK_PYTHON`` says nothing: ours on this machine, elsewhere one of its
+    version, which Spark requires.
+    """
+    place = master.partition("://")[2].partition("/")[0].partition(",")[0].rpartition(":")[0]
+    if master.startswith("local") or place in ("localhost", "127.0.0.1", socket.gethostname()):
+        return sys.executable
+    return f"python{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def _require_answer(master: str) -> None:

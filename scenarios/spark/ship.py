@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.version import __version__
-from scenarios.spark.blocks import probe
 from scenarios.spark.session import SparkUnavailable, is_local
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from importlib.resources.abc import Traversable
 
 
@@ -73,20 +73,54 @@ def prepare(spark: Any) -> None:
 def check_executors(spark: Any) -> None:
     """Run one row on an executor; raise an error with a remedy if that fails, or if executor and driver differ."""
     try:
-        (row,) = spark.range(0, 1, 1, 1).mapInArrow(probe, "python STRING, package STRING").collect()
+        answer = spark.range(0, 1, 1, 1).mapInArrow(_probe(), "python STRING, package STRING, missing STRING")
+        (row,) = answer.collect()
     except Exception as error:
-        text = str(error)
-        for package in ("pyarrow", "pandas", "scenarios", "conformance"):
-            if f"No module named '{package}" in text:
-                kind = PackageMissing if package in PACKAGES else SparkUnavailable
-                raise kind(
-                    f"the executors have no package {package!r}: install 'binlog-lab[spark]' in their Python"
-                    " (PYSPARK_PYTHON), or give them an archive of an environment that has it"
-                ) from error
+        for package in ("pyarrow", "pandas"):
+            if f"No module named '{package}" in str(error):
+                raise SparkUnavailable(_remedy(package)) from error
         raise
+    if row[2] is not None:
+        raise (PackageMissing if row[2] in PACKAGES else SparkUnavailable)(_remedy(row[2]))
     mine = platform.python_version()
     if row[1] != __version__ or row[0].split(".")[:2] != mine.split(".")[:2]:
         raise SparkUnavailable(
             f"the executors have Python {row[0]} and binlog-lab {row[1]}; expected those of the driver,"
             f" {mine} and {__version__}"
         )
+
+
+def _remedy(package: str) -> str:
+    return (
+        f"the executors have no package {package!r}: install 'binlog-lab[spark]' in their Python"
+        " (PYSPARK_PYTHON), or give them an archive of an environment that has it"
+    )
+
+
+def _probe() -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """A function for ``mapInArrow`` that needs no package of ours: an inner function travels as code, not as a name.
+
+    So an executor without the package answers, where a name that it cannot import fails the task four times, with a
+    trace of each.
+    """
+    packages = PACKAGES
+
+    def probe(batches: Iterator[Any]) -> Iterator[Any]:
+        import platform
+        from importlib import import_module
+
+        import pyarrow as pa
+
+        for _ in batches:
+            version = missing = None
+            try:
+                for package in packages:
+                    import_module(package)
+                version = import_module("conformance.version").__version__
+            except ModuleNotFoundError as error:
+                missing = (error.name or "").partition(".")[0]
+            found = {"python": [platform.python_version()], "package": [version], "missing": [missing]}
+            schema = pa.schema([(name, pa.string()) for name in found])
+            yield pa.RecordBatch.from_pydict(found, schema=schema)
+
+    return probe

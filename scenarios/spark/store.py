@@ -2,6 +2,9 @@
 
 Each group of cells has a directory, ``cells=0-31``, and each task a file, its rows in the order of their cells. One
 directory for each cell costs more than 100,000 scenarios do: Spark takes 20 ms of CPU for a file, however small.
+
+A task's file is in its place, whole, as soon as the task has ended (the second algorithm of Hadoop's committer): a run
+that is broken off goes on with the tasks that have none.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from scenarios.digest import CellTally
+from scenarios.plan import Group
 from scenarios.spark.blocks import Blocks, ddl
 from scenarios.sql import RAW
 
@@ -16,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scenarios.matrix import Matrix
-    from scenarios.plan import Group
 
-
+_COMMIT: Final = {"mapreduce.fileoutputcommitter.algorithm.version": "2"}
 KEPT: Final = 3_000_000
 """Up to so many rows are kept between questions: opening all files again and again takes longer."""
 
@@ -26,18 +29,38 @@ KEPT: Final = 3_000_000
 class SparkStore:
     """The rows below ``path``, which may be any path that Spark can write to and the executors can reach."""
 
-    def __init__(self, spark: Any, matrix: Matrix, path: str) -> None:
+    def __init__(self, spark: Any, matrix: Matrix, path: str, *, resumed: bool = False) -> None:
         self.spark = spark
         self.matrix = matrix
         self.path = path
+        self.resumed = resumed
         self.known: Mapping[int, CellTally] | None = None
         self._viewed = False
 
+    def remaining(self, group: Group) -> Group:
+        """The group without the tasks whose rows an earlier run wrote."""
+        if not self.resumed:
+            return group
+        firsts = {(task[0].cell, task[0].first): task for task in group.tasks}
+        wanted = ", ".join(f"({cell}L, {first}L)" for cell, first in firsts)
+        try:
+            rows = self._rows(self._place(group)).where(f"(`cell`, `scenario`) IN ({wanted})")
+            there = {(int(row[0]), int(row[1])) for row in rows.select("cell", "scenario").collect()}
+        except Exception as error:
+            if "PATH_NOT_FOUND" not in str(error):
+                raise
+            there = set()
+        tasks = tuple(task for first, task in firsts.items() if first not in there)
+        return Group(group.cells, tasks, sum(block.length for task in tasks for block in task))
+
     def write(self, group: Group) -> None:
-        """Run the scenarios of a group; replace the earlier content of its directory."""
+        """Run the tasks of a group. A new run replaces the earlier content of its directory, a resumed one adds."""
         number = len(group.tasks)
+        if not number:
+            return
         rows = self.spark.range(0, number, 1, number).mapInArrow(Blocks(self.matrix, group.tasks), ddl(self.matrix))
-        rows.write.mode("overwrite").option("compression", "zstd").parquet(self._place(group))
+        written = rows.write.mode("append" if self.resumed else "overwrite").options(**_COMMIT)
+        written.option("compression", "zstd").parquet(self._place(group))
 
     def _place(self, group: Group) -> str:
         return f"{self.path}/cells={group.cells[0]}-{group.cells[-1]}"

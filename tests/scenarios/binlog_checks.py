@@ -41,6 +41,8 @@ STARTS: Final = frozenset((
 ))  # fmt: skip
 """What a part may begin with behind the first."""
 NAMES: Final = {path.stem: path for path in FILES}
+_CHAIN: Final = frozenset((4, *range(9, 13), *range(17, 19)))
+"""Bytes of a header that say where events and transactions begin: type, length and flags."""
 
 
 def asked(path: object, **options: str) -> Options:
@@ -162,10 +164,11 @@ def damaged(data: bytes, at: int) -> bytes:
 
 
 def check_damaged(path: Path, place: Path, step: int = 1) -> None:
-    """Whatever byte is changed: what stands before it comes out, damage is told, and nothing else is raised. In parts,
-    what stands behind the damaged part comes out too."""
+    """Whatever byte is changed: what stands before it comes out, damage is told, and nothing else is raised. What
+    stands behind it comes out too, from the next transaction, and any cut gives the same rows."""
     data = path.read_bytes()
     starts = [record["position"] for record in sound(path, content="events")]
+    groups = [record["position"] for record in sound(path, content="events") if record["type"] == EventType.GTID]
     whole = [(record["position"], record["row"], record["after"]) for record in sound(path)]
     for at in range(0, len(data), step):
         place.write_bytes(damaged(data, at))
@@ -175,9 +178,26 @@ def check_damaged(path: Path, place: Path, step: int = 1) -> None:
         good = [(r["position"], r["row"], r["after"]) for r in found if not r["problem"]]
         assert good[: sum(change[0] < event for change in whole)] == [c for c in whole if c[0] < event], at
         assert told, at
-        cut = records(place, splitBytes="200")
-        assert [r for r in cut if r["problem"]], at
-        assert all(record in cut for record in found if record["problem"] is None), at
+        for size in ("1", "700"):
+            assert same(records(place, splitBytes=size), found), (at, size)
+        if len(MAGIC) + HEADER_SIZE <= event and at - event not in _CHAIN:
+            behind = next((start for start in groups if start > event), len(data))
+            assert good[len(good) - sum(change[0] >= behind for change in whole) :] == [
+                change for change in whole if change[0] >= behind
+            ], at
+
+
+def check_damage_in_rows(place: Path) -> None:
+    """Damage that no checksum tells, met in the rows of an event: the next transaction is read, cut or not."""
+    data = NAMES["15-checksum-none"].read_bytes()
+    starts = [record for record in sound(NAMES["15-checksum-none"], content="events") if record["type"] == 39]
+    first = starts[0]
+    end = first["position"] + first["size"]
+    place.write_bytes(data[: end - 12] + b"\xff" * 12 + data[end:])
+    found = records(place)
+    assert [record["position"] for record in found if record["problem"]] == [first["position"]]
+    assert [r["position"] for r in found if not r["problem"]][-1] == sound(NAMES["15-checksum-none"])[-1]["position"]
+    assert same(records(place, splitBytes="1"), found)
 
 
 def check_reported(folder: Path) -> None:
@@ -267,7 +287,7 @@ def _rows_of(path: Path) -> list[RowsBody]:
 
 def check_batches(path: Path, **options: str) -> None:
     """Arrow batches have the rows of the part, and not more bytes than asked for unless one row has."""
-    from scenarios.spark.binlogs import read_batches
+    from scenarios.spark.batches import read_batches
 
     part = parts.Part(str(path))
     whole = [row for batch in read_batches(part, asked(path, **options)) for row in batch.to_pylist()]

@@ -14,8 +14,9 @@ import sys
 import sysconfig
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -37,7 +38,7 @@ def environment(scratch: Path) -> dict[str, str]:
     home = java_home()
     if home is not None:
         found["JAVA_HOME"] = adapted(home, Path(tempfile.mkdtemp(prefix="java-", dir=scratch)))
-    paths = dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib")))
+    paths = dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *_packages()))
     return found | {
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": BASE_PYTHON,
@@ -45,9 +46,28 @@ def environment(scratch: Path) -> dict[str, str]:
     }
 
 
+def _packages() -> list[str]:
+    """Where this Python has its packages, if that is another place."""
+    return [
+        str(Path(spec.origin).parents[1])
+        for name in ("pyspark", "pyarrow")
+        if (spec := find_spec(name)) and spec.origin
+    ]
+
+
 def driver_environment(scratch: Path) -> dict[str, str]:
     """For our own command: this tree; executors get what :func:`environment` says."""
     return environment(scratch) | {"PYTHONPATH": str(ROOT)}
+
+
+def executors_of(worker: psutil.Process) -> list[psutil.Process]:
+    """The executors that a worker of a standalone cluster has started."""
+    found = []
+    for process in worker.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "CoarseGrainedExecutorBackend" in " ".join(process.cmdline()):
+                found.append(process)
+    return found
 
 
 def spark_program(name: str) -> str:

@@ -36,5 +36,7 @@ SOURCE_FAULTS: Final = (
     SourceFault("damage/truncated-is-the-end", "A cut-off event is reported.", "damage"),
     SourceFault("damage/not-told", "Damage is a row.", "damage"),
     SourceFault("damage/rows-before-it-lost", "What stands before damage is given out.", "damage"),
+    SourceFault("damage/ends-the-part", "Damage costs the same rows, however a file is cut.", "damage"),
+    SourceFault("damage/in-rows-ends-the-part", "So does damage inside rows.", "damage"),
     SourceFault("batch/of-the-part", "Arrow batches are bounded by bytes.", "batches"),
 )

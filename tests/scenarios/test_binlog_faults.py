@@ -10,6 +10,7 @@ import pytest
 
 from conformance.reference.binlog import files as binlog_files
 from conformance.reference.binlog.header import HEADER
+from conformance.reference.errors import CodecError
 from conformance.reference.text.row_changes import Gtids, changes_of
 from scenarios.binlogs import parts, reading, rows
 from scenarios.binlogs.reading import Problem
@@ -17,6 +18,8 @@ from tests.scenarios.binlog_checks import (
     FILES,
     NAMES,
     check_batches,
+    check_damage_in_rows,
+    check_damaged,
     check_events,
     check_lines,
     check_reported,
@@ -53,6 +56,8 @@ def check(by: str, folder: Path) -> None:
             check_truncated(NAMES["14-rotate-b"], folder / "cut", range(0, 1074, 37))
             (folder / "others").mkdir()
             check_reported(folder / "others")
+            check_damaged(NAMES["14-rotate-b"], folder / "damaged", 97)
+            check_damage_in_rows(folder / "rows")
         case _:
             assert by == "batches"
             check_batches(NAMES["02-partial-off-same-sql"])
@@ -164,18 +169,32 @@ def _plant_into_rows(fault: SourceFault, patch: pytest.MonkeyPatch) -> None:
             )
         case "damage/rows-before-it-lost":
 
-            def lost(part: Part, options: Any) -> Iterator[Any]:
-                found = list(FOUND(part, options))
+            def lost(part: Part, options: Any, work: Any) -> Iterator[Any]:
+                found = list(FOUND(part, options, work))
                 return iter([item for item in found if isinstance(item, Problem)] or found)
 
             patch.setattr(rows, "_found", lost)
+        case "damage/ends-the-part":
+            patch.setattr(reading, "_behind", lambda *_: None)
+        case "damage/in-rows-ends-the-part":
+
+            def ended(part: Part, **options: Any) -> Iterator[Any]:
+                read = READ(part, **options)
+                for item in read:
+                    try:
+                        yield item
+                    except CodecError as error:
+                        yield read.throw(error)
+                        return
+
+            patch.setattr(rows, "read_part", ended)
         case _:
-            from scenarios.spark import binlogs
+            from scenarios.spark import batches
 
             assert fault.id == "batch/of-the-part"
-            true = binlogs.read_batches
+            true = batches.read_batches
             patch.setattr(
-                binlogs, "read_batches", lambda part, options: true(part, replace(options, batch_bytes=1 << 40))
+                batches, "read_batches", lambda part, options: true(part, replace(options, batch_bytes=1 << 40))
             )
 
 

@@ -85,6 +85,14 @@ def test_tasks_of_a_large_run_take_seconds() -> None:
             assert 1 < seconds < 2.5 * plan.TASK_SECONDS
 
 
+def test_a_run_has_few_files_and_fine_steps() -> None:
+    matrix = load_matrix("size-budget")
+    tasks = {n: sum(len(g.tasks) for g in plan.groups(matrix, matrix.share(n), 2)) for n in (100_000, 10**6, 10**9)}
+    assert 12 <= tasks[100_000] <= 40
+    assert tasks[10**6] < 200
+    assert tasks[10**9] < 1.1 * plan.MOST_TASKS
+
+
 def test_the_costliest_blocks_come_first_and_loads_are_even() -> None:
     blocks = [(float(cost), Block(number, 0, 1)) for number, cost in enumerate([1, 9, 2, 5, 4, 3, 6])]
     assert spread(blocks, 3) == (
@@ -101,6 +109,7 @@ def test_a_manifest_is_taken_over_by_the_same_run_only(tiny: Matrix, tmp_path: P
     first = Manifest(tmp_path, tiny, counts, "place")
     assert not first.resumed
     first.start()
+    assert Manifest(tmp_path, tiny, counts, "place", 64).cores == 1  # the rows that are there were cut so
     first.add({2: CellTally(20, 20, -5), 0: CellTally(20, 20, 7)})
     again = Manifest(tmp_path, tiny, counts, "place")
     assert again.resumed
@@ -272,7 +281,9 @@ def test_executors_without_a_package_or_of_another_version_are_said() -> None:
     with pytest.raises(SparkUnavailable, match="the executors have no package 'pyarrow': install"):
         check_executors(_FakeSpark(RuntimeError("ModuleNotFoundError: No module named 'pyarrow'")))
     with pytest.raises(SparkUnavailable, match=r"the executors have Python 3.8.1 and binlog-lab 0.0; expected those"):
-        check_executors(_FakeSpark(("3.8.1", "0.0")))
+        check_executors(_FakeSpark(("3.8.1", "0.0", None)))
+    with pytest.raises(ship.PackageMissing, match="the executors have no package 'generators'"):
+        check_executors(_FakeSpark(("3.11.1", None, "generators")))
     with pytest.raises(ZeroDivisionError):
         check_executors(_FakeSpark(ZeroDivisionError("a fault of another kind")))
 
@@ -286,14 +297,14 @@ def test_executors_without_the_package_are_given_it_for_as_long_as_they_may_ask(
         def addArtifacts(self, path: str, *, pyfile: bool) -> None:  # noqa: N802 - Spark's name
             assert pyfile
             self.given = Path(path)
-            self.answer = (platform.python_version(), __version__)
+            self.answer = (platform.python_version(), __version__, None)
 
     monkeypatch.setattr(ship, "is_local", lambda _: False)
-    fake = Fake(RuntimeError("ModuleNotFoundError: No module named 'scenarios'"))
+    fake = Fake((platform.python_version(), None, "scenarios"))
     prepare(fake)
     assert fake.given is not None
     assert fake.given.is_file()  # an executor that comes later fetches it then
-    has_it = Fake((platform.python_version(), __version__))
+    has_it = Fake((platform.python_version(), __version__, None))
     prepare(has_it)
     assert has_it.given is None
 

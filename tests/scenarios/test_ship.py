@@ -1,12 +1,18 @@
-"""Executors get the package whenever their first task comes."""
+"""Executors get the package whenever their first task comes, and say what they lack without failing."""
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.version import __version__
 from scenarios.spark import ship
+from scenarios.spark.session import python_of
+from tests.live import ROOT
 
 if TYPE_CHECKING:
     import pytest
@@ -41,3 +47,35 @@ def test_the_zip_is_still_there_for_an_executor_that_comes_late(monkeypatch: pyt
         "scenarios/spark/binlogs.py",
         "scenarios/binlogs/rows.py",
     } <= set(zipfile.ZipFile(Path(place)).namelist())
+
+
+_ASK = """
+import sys
+sys.path[:] = [item for item in sys.path if item not in ("", {root!r})]
+sys.path.append({packages!r})
+from pyspark import cloudpickle
+(batch,) = cloudpickle.loads(bytes.fromhex({probe!r}))(iter([None]))
+print(*batch.to_pylist()[0].values())
+"""
+
+
+def test_an_executor_without_the_package_answers_the_probe() -> None:
+    """In a Python that has neither this tree nor the installation: nothing raises, and what is missing is named."""
+    import pyspark
+    from pyspark import cloudpickle
+
+    packages = str(Path(pyspark.__file__).parents[1])
+    probe = cloudpickle.dumps(ship._probe()).hex()  # type: ignore[no-untyped-call]
+    program = _ASK.format(root=str(ROOT), packages=packages, probe=probe)
+    base = str(getattr(sys, "_base_executable", sys.executable))
+    done = subprocess.run([base, "-I", "-c", program], capture_output=True, text=True, check=True, cwd="/")
+    assert done.stdout.split()[1:] == ["None", "conformance"]
+    assert not done.stderr
+    (batch,) = ship._probe()(iter([None]))
+    assert batch.to_pylist()[0]["package"] == __version__
+
+
+def test_executors_get_a_python_that_can_run_our_functions() -> None:
+    assert python_of("local[2]") == python_of("local-cluster[2,1,1024]") == sys.executable
+    assert python_of("spark://127.0.0.1:7077") == python_of(f"spark://{socket.gethostname()}:7077") == sys.executable
+    assert python_of("spark://elsewhere:7077,127.0.0.1:1") == python_of("yarn") == f"python3.{sys.version_info[1]}"

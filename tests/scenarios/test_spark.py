@@ -154,10 +154,36 @@ def test_a_run_that_was_broken_off_goes_on_where_it_was(
     said: list[str] = []
     ran = run_matrix(tiny, spark=spark, report=tmp_path, narrate=said.append)
     assert said[0] == f"going on with {tmp_path}: {len(written[0])} of 6 cells are done"
+    assert said[1] == f"{20 * len(written[0])} of 120 scenarios are there"
     assert sorted(cell for cells in written for cell in cells) == list(range(6))
     assert ran.facts.resumed == 20 * len(written[0])
     assert ran.judgement.passed
     assert ran.judgement.digest == finished[1].judgement.digest
+
+
+def test_only_the_tasks_without_rows_are_run_again(
+    spark: Any, tiny: Matrix, finished: tuple[Path, runs.Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A driver that is killed in the middle of a job: the rows of the tasks that had ended are there, whole."""
+    written: list[int] = []
+    write = SparkStore.write
+
+    def broken_off(self: SparkStore, group: Group) -> None:
+        written.append(len(group.tasks))
+        if len(written) == 1:
+            write(self, group._replace(tasks=group.tasks[:2]))
+            raise KeyboardInterrupt
+        write(self, group)
+
+    monkeypatch.setattr(SparkStore, "write", broken_off)
+    with pytest.raises(KeyboardInterrupt):
+        run_matrix(tiny, spark=spark, report=tmp_path, narrate=quiet)
+    monkeypatch.setattr(runs, "cores_of", lambda _: 64)  # another machine: the cut stays that of the rows
+    ran = run_matrix(tiny, spark=spark, report=tmp_path, narrate=quiet)
+    assert written[1] == written[0] - 2
+    assert 0 < ran.facts.resumed < tiny.total
+    assert ran.judgement.digest == finished[1].judgement.digest
+    assert ran.judgement.passed
 
 
 @pytest.mark.planted("FR11", "FR12")

@@ -85,11 +85,11 @@ def test_batches_are_bounded_by_bytes(options: dict[str, str]) -> None:
 
 def test_a_row_that_spark_cannot_hold_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     from scenarios.binlogs.parts import Part
-    from scenarios.spark import binlogs
+    from scenarios.spark import batches
 
-    monkeypatch.setattr(binlogs, "LARGEST", 700)
+    monkeypatch.setattr(batches, "LARGEST", 700)
     path = NAMES["02-partial-off-same-sql"]
-    found = [row for batch in binlogs.read_batches(Part(str(path)), asked(path)) for row in batch.to_pylist()]
+    found = [row for batch in batches.read_batches(Part(str(path)), asked(path)) for row in batch.to_pylist()]
     large = [row for row in found if row["problem"]]
     assert len(found) == len(records(path))
     assert 0 < len(large) < len(found)
@@ -100,7 +100,7 @@ def test_images_without_a_variant_say_so(monkeypatch: pytest.MonkeyPatch) -> Non
     from pyspark.sql.variant_utils import VariantBuilder
 
     from scenarios.binlogs.parts import Part
-    from scenarios.spark.binlogs import read_batches
+    from scenarios.spark.batches import read_batches
 
     monkeypatch.setattr(VariantBuilder.__init__, "__defaults__", (250,))  # its limit is 16 MB
     path = NAMES["02-partial-off-same-sql"]

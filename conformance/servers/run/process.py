@@ -21,6 +21,7 @@ import socket
 import subprocess
 import sys
 import time
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,7 @@ _PORT_ATTEMPTS = 5
 _TAIL = 4000
 _FATE_SECONDS = 3.0
 _ERROR_LINES = 10
-_SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
+_SUPERVISOR = Path(__file__).with_name("supervisor.py")
 
 _DEATHS = (
     re.compile(r"Assertion (?:failure|`).*"),
@@ -171,7 +172,7 @@ class ProcessServer(OwnServer):
         path.write_text(json.dumps(config), encoding="utf-8")
         self._stopped_by_us = False
         self._supervisor = subprocess.Popen(
-            [sys.executable, "-I", "-S", _SUPERVISOR, str(path)],
+            [sys.executable, "-I", "-S", str(_supervisor(self.directory)), str(path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -430,6 +431,15 @@ class ProcessMaker:
     def launch(self, *, wrapper: Sequence[str] | str = (), **wishes: Unpack[Launch]) -> ProcessServer:
         """A private server of these programs."""
         return launch(self.installation, wrapper=wrapper, **wishes)
+
+
+def _supervisor(directory: Path) -> Path:
+    """The supervisor's program; a copy in the run directory where the package is in a zip, as on Spark's executors."""
+    if _SUPERVISOR.is_file():
+        return _SUPERVISOR
+    copy = directory / _SUPERVISOR.name
+    copy.write_bytes(resources.files(__package__).joinpath(_SUPERVISOR.name).read_bytes())
+    return copy
 
 
 def _free_port() -> int:
