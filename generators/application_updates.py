@@ -27,7 +27,11 @@ class ApplicationUpdate(NamedTuple):
 def application_update(draw: Draw) -> ApplicationUpdate:
     """One document with up to two updates that shape its holes, and the update that matters."""
     updates = [_hole(draw) for _ in range(draw.below(3))]
-    return ApplicationUpdate(json.dumps(_document(draw), ensure_ascii=False), (*updates, _whole(draw)))
+    document = _document(draw)
+    last = _whole(draw)
+    if isinstance(document, dict) and len(document) == 1 and draw.chance(2, 3):
+        updates, last = [], f"JSON_SET(j, '$.{next(iter(document))}', {_literal(draw)})"
+    return ApplicationUpdate(json.dumps(document, ensure_ascii=False), (*updates, last))
 
 
 def _hole(draw: Draw) -> str:

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from conformance.cli.console import InputCorrupt, Output, error, unknown
-from conformance.cli.logs import MAX_UNCOMPRESSED, check_files, read_log, refused
+from conformance.cli.encryption import keyring_option, read_keyring
+from conformance.cli.logs import MAX_UNCOMPRESSED, check_files, read_log, refused, with_following
+from conformance.cli.remote_logs import remote_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.checks.decoders.forecast.forecast import Statement
     from conformance.checks.decoders.forecast.survey import Survey
+    from conformance.reference.encryption.keyring import Keyring
 
 
 @click.command(name="check")
@@ -25,13 +28,19 @@ if TYPE_CHECKING:
               help="Speak of this tool only (binlog-lab subjects list has the names); may be repeated.")  # fmt: skip
 @click.option("--top", type=click.IntRange(min=0), metavar="N", default=5, show_default=True,
               help="How many of the largest transactions and busiest tables to name.")  # fmt: skip
+@remote_options
+@keyring_option
 @MAX_UNCOMPRESSED
-def command(files: tuple[str, ...], form: str, tools: tuple[str, ...], top: int, limit: int | None) -> None:
+def command(
+    files: tuple[str, ...], form: str, tools: tuple[str, ...], top: int, keyring: Path | None, limit: int | None
+) -> None:
     """Say what binary logs have that readers stumble over, and which tools lose, alter or refuse it.
 
     The command reads the logs themselves, because each session chooses partial JSON, images and compression. What a
     tool does was measured on logs with the same feature, with the version that is named; the settings that avoid it
-    are named too. Nothing is said of features that a tool reads, and of those that were not measured.
+    are named too. LOG may be - for standard input, mysql://USER@HOST:PORT for all logs of a server, or
+    mysql://USER@HOST:PORT/NAME for one of them. Nothing is said of features that a tool reads, and of those that
+    were not measured.
 
     Exit code 0: nothing of this was found. Exit code 1: a tool loses, alters or refuses events, rows are in statements
     only, or a log is damaged, cut off or encrypted. Exit code 2: a file is missing, or is no binary log.
@@ -43,7 +52,7 @@ def command(files: tuple[str, ...], form: str, tools: tuple[str, ...], top: int,
     if wrong := [name for name in tools if name not in known]:
         raise unknown("tool", wrong, known)
     check_files(files)
-    survey = _survey(files, top, limit)
+    survey = _survey(files, top, limit, read_keyring(keyring))
     statements = forecast(survey.features, [known[name] for name in tools or known])
     output = Output()
     output.write(_shown(survey, statements, form).encode("utf-8", "backslashreplace"))
@@ -53,16 +62,16 @@ def command(files: tuple[str, ...], form: str, tools: tuple[str, ...], top: int,
         raise click.exceptions.Exit(1)
 
 
-def _survey(files: Sequence[str], top: int, limit: int | None) -> Survey:
+def _survey(files: Sequence[str], top: int, limit: int | None, keyring: Keyring | None) -> Survey:
     """Read all files; a damaged one is told, and the next one read."""
     from conformance.checks.decoders.forecast.survey import Survey
     from conformance.reference.errors import CodecError
 
     survey = Survey(top=top)
-    for path in files:
+    for path in with_following(files):
         survey.start_file(Path(path).name)
         try:
-            for event in read_log(path, limit=limit):
+            for event in read_log(path, limit=limit, keyring=keyring):
                 try:
                     survey.event(event)
                 except CodecError as problem:

@@ -42,7 +42,7 @@ def no_reason(step: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("fault", "seen"),
-    [(another_byte, "the log has"), (the_form_for_the_reason, "eligible columns"), (no_reason, "the reason is None")],
+    [(another_byte, "the log has"), (the_form_for_the_reason, "calls the column"), (no_reason, "the reason is None")],
 )
 def test_a_wrong_prediction_is_seen(
     server: ProcessServer, fault: Callable[[dict[str, Any]], dict[str, Any]], seen: str

@@ -237,6 +237,8 @@ class RowParser(ExpressionParser):
             return maker(self, token)
         if word in moments.FUNCTIONS:
             return self.present(self.next())
+        if word and self.tokens[self.position + 1].text == "(" and word not in _VALUE_FUNCTIONS:
+            raise self.refused(f"{word} is outside predict's grammar", _KNOWN, token)
         return ExpressionParser.value(self, where)
 
     def column_term(self, name: str) -> Term:
@@ -453,6 +455,9 @@ class RowParser(ExpressionParser):
         return self.attempt(token, lambda: moments.value_at(word, self.row.moment, digits), NULL)
 
 
+_VALUE_FUNCTIONS: Final = frozenset(("JSON_OBJECT", "JSON_ARRAY", "REPEAT", "CONCAT"))
+
+
 def _kind(term: Term, value: SqlValue) -> SqlType | None:
     """The type that a term has whatever the row holds; ``None`` of NULL."""
     if not isinstance(term, SqlValue):
@@ -476,3 +481,6 @@ _FUNCTIONS: Final[dict[str, Callable[[RowParser, Token], Term]]] = {
     "IFNULL": RowParser.first_known,
     "COALESCE": RowParser.first_known,
 }
+_KNOWN: Final = "a column, a literal, CAST, " + ", ".join(
+    sorted({*_CALLS, *MERGES, *_FUNCTIONS, *_VALUE_FUNCTIONS, "NOW"} - {"JSON_MERGE"})
+)

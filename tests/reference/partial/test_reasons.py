@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.values import JsonValue
 from conformance.reference.partial.decision import decide
 from conformance.reference.partial.expression import Assignment, Columns
 from conformance.reference.partial.reasons import Reason, why_whole
@@ -14,6 +15,9 @@ from conformance.reference.partial.rewriting import diff_form
 from conformance.reference.partial.update import update_row
 from conformance.reference.sql.formatting import format_expression
 from conformance.reference.sql.row_expressions import RowFacts, read_expression
+
+if TYPE_CHECKING:
+    from conformance.reference.jsonb.values import JsonValue
 
 DOCUMENT: JsonValue = {"n": 1, "tags": ["a", "b"], "o": {"x": 1}, "pad": "p" * 60}
 ROW: dict[str, object] = {"j": encode(DOCUMENT), "k": encode({"n": 9})}
