@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 import click
 
 from conformance.cli.console import InputCorrupt, Usage, narrate, progress
-from conformance.cli.encryption import DecryptedLog, plain_log
 from conformance.cli.remote_logs import RemoteLog, RemoteName
 from conformance.reference.binlog.encrypted_file import HEADER_SIZE
 from conformance.reference.binlog.files import FileReader
+from conformance.reference.binlog.plain_log import DecryptedLog, plain_log
 from conformance.reference.binlog.start_position import read_from
 from conformance.reference.binlog.unfolding import DEFAULT_LIMIT
 from conformance.reference.errors import CodecError

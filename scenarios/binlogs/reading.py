@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from conformance.reference.binlog.files import WINDOW, FileReader
 from conformance.reference.binlog.header import HEADER_SIZE, MAGIC
+from conformance.reference.binlog.plain_log import plain_log
 from conformance.reference.errors import CodecError
 from conformance.requirements.reading import rules_of
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.reference.binlog.event import Event
+    from conformance.reference.encryption.keyring import Keyring
     from scenarios.binlogs.parts import Part
 
 NO_LOG: Final = ("not-a-binlog", "not-a-file", "unreadable")  # codes of files that are no binary log at all
@@ -35,11 +37,14 @@ class Problem(NamedTuple):
     note: bool = False
 
 
-def read_part(part: Part, *, window: int = WINDOW, limit: int | None = None) -> Iterator[Event | Problem]:
+def read_part(
+    part: Part, *, window: int = WINDOW, limit: int | None = None, keyring: Keyring | None = None
+) -> Iterator[Event | Problem]:
     """The events in order; those of compressed transactions follow their TRANSACTION_PAYLOAD.
 
     Every part reads the FORMAT_DESCRIPTION; only the first yields it. The caller meets damage inside rows when it reads
     them. ``limit``: the most bytes of a compressed transaction, as :class:`FileReader` takes it.
+    ``keyring``: opens an encrypted file, which is read as one part.
     """
     reader = FileReader(expand=True, limit=limit, rules_for=rules_of)
     try:
@@ -47,7 +52,7 @@ def read_part(part: Part, *, window: int = WINDOW, limit: int | None = None) -> 
             yield Problem("not-a-file", "not a regular file", None)
             return
         with Path(part.file).open("rb") as log:
-            yield from _events(reader, log, part, window)
+            yield from _events(reader, log if part.start is not None else plain_log(log, keyring), part, window)
             reader.finish()
     except CodecError as error:
         yield problem_of(error, reader.position)
