@@ -122,6 +122,16 @@ def _logs_of(url: str, name: str, *, waits: bool) -> list[str]:
     return [RemoteName.of(each, address, waits=waits) for each in ([name] if name else names)]
 
 
+def numbers_of(log: RemoteName, variables: Sequence[str]) -> dict[str, int]:
+    """The values of those global variables that the server of a log has."""
+    from conformance.servers.wire.connection import connect
+
+    names = ", ".join(f"'{name}'" for name in variables)
+    with server_errors(), connect(log.address) as connection:
+        rows = connection.execute(f"SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})").texts()
+    return {str(name): int(str(value)) for name, value in rows}
+
+
 @contextlib.contextmanager
 def _privileges() -> Iterator[None]:
     from conformance.servers.errors import SqlError

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.servers.run.process import launch
-from tests.live import lab, nothing_left, started, until
+from tests.in_process import lab_here
+from tests.live import nothing_left, started, until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.process import ProcessServer
+    from tests.live import Ended
 
 pytestmark = pytest.mark.live
 
@@ -39,6 +41,17 @@ def source(installation: Installation) -> Iterator[ProcessServer]:
                 "FLUSH BINARY LOGS",
             )
         yield running
+
+
+@pytest.fixture
+def lab(source: ProcessServer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """Run the lab in this process, with the password of the server, or with another."""
+
+    def run(*words: str | Path, password: str = source.tcp_address().password) -> Ended:
+        monkeypatch.setenv("BINLOG_LAB_PASSWORD", password)
+        return lab_here(*words)
+
+    return run
 
 
 def write(server: ProcessServer, *statements: str) -> None:
@@ -74,10 +87,12 @@ def logs(server: ProcessServer) -> list[Path]:
     ],
     ids=" ".join,
 )
-def test_a_log_of_a_server_reads_as_its_file(source: ProcessServer, words: tuple[str, ...]) -> None:
+def test_a_log_of_a_server_reads_as_its_file(
+    source: ProcessServer, words: tuple[str, ...], lab: Callable[..., Ended]
+) -> None:
     path = logs(source)[0]
-    there = lab(*words, "--read-from-remote-server", url(source), path.name, env=login(source))
-    again = lab(*words, f"{url(source)}/{path.name}", env=login(source))
+    there = lab(*words, "--read-from-remote-server", url(source), path.name)
+    again = lab(*words, f"{url(source)}/{path.name}")
     here = lab(*words, path)
     assert there.code == here.code == 0, there.text
     named = here.out.replace(f'"file": "{path}"', f'"file": "{path.name}"')
@@ -85,12 +100,12 @@ def test_a_log_of_a_server_reads_as_its_file(source: ProcessServer, words: tuple
     assert there.out
 
 
-def test_an_address_alone_is_all_logs_in_their_order(source: ProcessServer) -> None:
+def test_an_address_alone_is_all_logs_in_their_order(source: ProcessServer, lab: Callable[..., Ended]) -> None:
     paths = logs(source)
-    there = lab("apply", url(source), env=login(source))
+    there = lab("apply", url(source))
     assert there.code == 0, there.text
     assert there.out == lab("apply", *paths).out
-    checked = lab("check", url(source), "--format", "json", env=login(source))
+    checked = lab("check", url(source), "--format", "json")
     assert checked.code == 1, checked.text
     assert all(f'"{path.name}"' in checked.out for path in paths)
     files = lab("check", *paths, "--format", "json")
@@ -98,7 +113,7 @@ def test_an_address_alone_is_all_logs_in_their_order(source: ProcessServer) -> N
     assert checked.out == unclosed
 
 
-def test_mysqlbinlog_reads_the_same_events_from_the_server(source: ProcessServer) -> None:
+def test_mysqlbinlog_reads_the_same_events_from_the_server(source: ProcessServer, lab: Callable[..., Ended]) -> None:
     path = logs(source)[0]
     address = source.tcp_address()
     program = [
@@ -107,7 +122,7 @@ def test_mysqlbinlog_reads_the_same_events_from_the_server(source: ProcessServer
     ]  # fmt: skip
     environment = {**os.environ, "MYSQL_PWD": address.password}
     theirs = subprocess.run([*program, path.name], capture_output=True, text=True, check=True, env=environment).stdout
-    mine = lab("decode", "-vv", "-R", url(source), path.name, env=login(source)).out
+    mine = lab("decode", "-vv", "-R", url(source), path.name).out
     assert [line for line in mine.splitlines() if line.startswith("###")] == [
         line for line in theirs.splitlines() if line.startswith("###")
     ]
@@ -133,16 +148,16 @@ def test_a_reader_that_never_stops_follows_the_server_over_its_logs(source: Proc
     assert nothing_left(program)
 
 
-def test_what_cannot_be_read_says_why(source: ProcessServer) -> None:
-    wrong = lab("decode", "-R", url(source), "binlog.000001", env={"BINLOG_LAB_PASSWORD": "wrong"})
+def test_what_cannot_be_read_says_why(source: ProcessServer, lab: Callable[..., Ended]) -> None:
+    wrong = lab("decode", "-R", url(source), "binlog.000001", password="wrong")
     assert wrong.code == 3, wrong.text
     assert "Access denied" in wrong.err
-    missing = lab("decode", "-R", url(source), "binlog.999999", env=login(source))
+    missing = lab("decode", "-R", url(source), "binlog.999999")
     assert missing.code == 2, missing.text
     assert "has no log binlog.999999" in missing.err
     write(source, "CREATE USER poor IDENTIFIED BY 'poor'")
     poor = url(source).replace(source.tcp_address().user, "poor", 1)
-    refused = lab("check", poor, env={"BINLOG_LAB_PASSWORD": "poor"})
+    refused = lab("check", poor, password="poor")
     assert refused.code == 3, refused.text
     assert "GRANT REPLICATION SLAVE" in refused.err
 
