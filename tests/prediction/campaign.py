@@ -21,16 +21,16 @@ from conformance.reference.binlog.rows import LazyRows, RowsBody
 from conformance.reference.sql.tokens import quote_string
 from conformance.reference.tables.columns import PartialJson
 from conformance.servers.errors import SqlError
-from generators.application_updates import application_update
 from generators.draw import Stream
 from tests.in_process import lab_here as lab
+from tests.prediction.statements import application_update
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.servers.run.process import ProcessServer
     from conformance.servers.wire.connection import Connection
-    from generators.application_updates import ApplicationUpdate
+    from tests.prediction.statements import ApplicationUpdate
 
 _MOMENT: Final = "2023-11-14 22:13:20.123456"
 _OTHERS: Final = ('k=CAST(\'{"q": 1, "r": [1, 2]}\' AS JSON)', "n=5", "s='text'", "d=2.50")
