@@ -2,7 +2,7 @@
 
 Operands that are strings, doubles or JSON values make a DOUBLE, also where the JSON value is an integer. Two integers
 stay integers, and a DECIMAL makes a DECIMAL. Under the default sql_mode what cannot be converted, a division by zero
-and a result out of range are errors of an UPDATE (all observed on 9.7.4).
+and a result out of range are errors of an UPDATE (partial-update 2.4).
 """
 
 from __future__ import annotations

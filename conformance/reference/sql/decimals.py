@@ -1,7 +1,7 @@
 """Arithmetic of DECIMALs: the digits before and behind the point that the server's results have.
 
 Inside JSON a DECIMAL shows its precision, so a result is more than a number. The server keeps groups of nine digits: a
-result has whole groups before the point, and its scale behind it (observed on 9.7.4).
+result has whole groups before the point, and its scale behind it (partial-update 2.4).
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """What applications write behind ``UPDATE t SET j =``: an expression that reads the row, evaluated for that row.
 
+The rules are those of partial-update 2.4.
+
 The grammar of :mod:`.expressions`, and besides: other columns, ``->`` and ``->>``, JSON_EXTRACT, JSON_UNQUOTE,
 JSON_LENGTH, JSON_INSERT, JSON_ARRAY_APPEND, JSON_ARRAY_INSERT, JSON_MERGE_PATCH, JSON_MERGE_PRESERVE, IFNULL and
 COALESCE, arithmetic, and the functions of the present moment. Paths may be such values too.
