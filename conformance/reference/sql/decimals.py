@@ -119,10 +119,20 @@ def divide(one: Exact, other: Exact) -> Exact:
         context.prec = _EXACTLY
         exact = one.number / other.number
         number = exact.quantize(Decimal(1).scaleb(-scale), rounding=ROUND_HALF_UP)
-    if not number:
+        nothing = not int(exact.scaleb(_computed(one.scale, other.scale)))
+    if nothing:
         return _ZERO
+    if not number:
+        return Exact(Decimal(0), 1, scale)
     whole = Exact(exact, 0, 0).digits
     return Exact(number, max(whole + _grown(number, whole, scale), Exact(number, 0, 0).digits), scale)
+
+
+def _computed(one: int, other: int) -> int:
+    """The digits behind the point that the server computes before it rounds, for operands of these scales."""
+    first, second = _ceil(one) * _GROUP, _ceil(other) * _GROUP
+    more = max(0, _DIVISION_SCALE - (first - one + second - other))
+    return _ceil(first + second + more) * _GROUP
 
 
 def _grown(number: Decimal, whole: int, scale: int) -> bool:
