@@ -12,6 +12,7 @@ from conformance.cli.console import InputCorrupt, Output, Usage, narrate, warn
 from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import NOTHING_LEFT_OUT, SelectedLogs, filter_options
 from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files
+from conformance.cli.remote_logs import remote_options
 from conformance.cli.spools import SortedSpool
 from conformance.reference.text.event_filter import Choice
 
@@ -54,6 +55,7 @@ class _DataFilesBehind(click.Command):
               help="With --undo: take only this transaction back; may be repeated.")  # fmt: skip
 @keyring_option
 @filter_options
+@remote_options
 @MAX_UNCOMPRESSED
 def command(
     files: tuple[str, ...],

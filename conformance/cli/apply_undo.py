@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.console import InputCorrupt, Output, Usage, narrate
-from conformance.cli.logs import read_log
+from conformance.cli.filters import NOTHING_LEFT_OUT, SelectedLogs
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.errors import CodecError
 from conformance.reference.replay.reversal import Reversal
@@ -37,9 +37,9 @@ def _reversed(
     reversal = Reversal(wanted)
     path = ""
     try:
-        for path in files:
+        for path, chosen in SelectedLogs(files, NOTHING_LEFT_OUT, limit=limit, keyring=keyring).each():
             reversal.start_file(Path(path).name)
-            for event in read_log(path, limit=limit, keyring=keyring):
+            for event, _ in chosen:
                 try:
                     reversal.event(event)
                 except CodecError as error:

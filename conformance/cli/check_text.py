@@ -46,6 +46,7 @@ def as_object(survey: Survey, statements: Sequence[Statement]) -> dict[str, Any]
         "largest_event": {"bytes": size, "file": file, "position": position},
         "events_above_a_packet": survey.large_events,
         "largest_transactions": [asdict(each) for each in survey.largest],
+        "near_limits": [{**asdict(each), "beyond": each.is_beyond} for each in survey.near],
         "busiest_tables": [_table(each) for each in survey.busiest],
         "tables": [_table(each) for _, each in sorted(survey.tables.items())],
     }
@@ -132,6 +133,8 @@ def _sizes(survey: Survey) -> Iterator[str]:
         yield f"{_count(survey.large_events, 'event')} above {PACKET} bytes: each travels in several packets"
     if survey.is_near_limit:
         yield f"the largest event is near {LARGEST} bytes, above which no replica takes one"
+    for fact in survey.near:
+        yield fact.sentence
     for each in survey.largest:
         name = each.gtid or "without a GTID"
         yield f"transaction {name} at {each.file}:{each.position}: {each.size} bytes, {_count(each.rows, 'row')}"

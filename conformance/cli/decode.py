@@ -13,6 +13,7 @@ from conformance.cli.dialects import named_dialect
 from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import SelectedLogs, filter_options
 from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files, refused
+from conformance.cli.remote_logs import remote_options
 from conformance.reference.text.event_filter import Choice
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _SHOWN = 8  # how many event types the closing line names
               " default: the version in each file, and the newest mysqlbinlog.")  # fmt: skip
 @click.option("--resolve", is_flag=True, help="JSON, CSV: apply diffs where the document before the update is known.")
 @filter_options
+@remote_options
 @keyring_option
 @MAX_UNCOMPRESSED
 def command(
@@ -59,7 +61,8 @@ def command(
 ) -> None:
     """Print binary log files as mysqlbinlog does, or as one JSON object or CSV record per row change.
 
-    FILE may be - for standard input. Times in comments are local times; times in values are UTC. Boundary markers
+    FILE may be - for standard input, mysql://USER@HOST:PORT for all logs of a server, or mysql://USER@HOST:PORT/NAME
+    for one of them. Times in comments are local times; times in values are UTC. Boundary markers
     (WL#4162) are shown as comments; stderr names the events whose marker does not fit their transaction. Control
     characters are escaped on a terminal, and written unchanged to a file or a pipe. Exit code 1: a file is corrupt,
     truncated, or encrypted without its key; the events before the damage are printed. Exit code 2: a file is
@@ -115,6 +118,8 @@ def _text(logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect |
                         output.write(piece)
                 except CodecError as error:
                     raise refused(path, event.located(error)) from error
+                if logs.waits:
+                    output.flush()
             boundaries.finish()
         if logs.stopped and text.inside_statement:
             warn("the end is inside a statement: the rows before it in this statement are not printed")
@@ -177,6 +182,8 @@ def _changes(
                         write(line.encode("utf-8", "backslashreplace") + b"\n")
                 except CodecError as error:
                     raise refused(path, event.located(error)) from error
+                if logs.waits:
+                    output.flush()
     finally:
         output.flush()
         names = Counter({event_name(code): number for code, number in hidden.items()})

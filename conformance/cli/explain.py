@@ -11,6 +11,7 @@ from conformance.cli.console import InputCorrupt, Output, Usage, narrate
 from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import filter_options
 from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, check_files, refused, whole_file
+from conformance.cli.remote_logs import RemoteName, resolve
 from conformance.cli.spools import SortedSpool, TupleSpool
 from conformance.reference.text.event_filter import Choice, EventFilter
 
@@ -34,17 +35,33 @@ _BEGINNING: Final = 64
 @click.argument("file", metavar="FILE")
 @click.option("--at", "position", type=click.IntRange(min=0), metavar="POS", help="Only the event at this offset.")
 @filter_options
+@click.option("--read-from-remote-server", "-R", "remote", metavar="mysql://USER@HOST:PORT",
+              help="FILE is a log of this server.")  # fmt: skip
+@click.option("--stop-never", is_flag=True, help="At the end of a server's log: wait for more, until Ctrl-C.")
 @keyring_option
 @MAX_UNCOMPRESSED
-def command(file: str, position: int | None, selection: Selection, keyring: Path | None, limit: int | None) -> None:
+def command(
+    file: str,
+    position: int | None,
+    selection: Selection,
+    remote: str | None,
+    stop_never: bool,
+    keyring: Path | None,
+    limit: int | None,
+) -> None:
     """Print every byte of a binary log with its field and meaning: offset, bytes, field, meaning.
 
     The events of a compressed transaction follow its payload event, with offsets (+N) in the uncompressed bytes. Of a
-    value of more than 256 bytes only the beginning is shown. FILE may be - for standard input. The command reads the
-    file from its beginning, also for the options that leave events out.
+    value of more than 256 bytes only the beginning is shown. FILE may be - for standard input, or
+    mysql://USER@HOST:PORT/NAME for a server's log. The command reads the file from its beginning, also for the options
+    that leave events out.
     """
+    names = resolve([file], remote, waits=stop_never)
+    if len(names) > 1:
+        raise Usage(f"explain takes one log of the server, of {', '.join(names)}", hint="mysql://USER@HOST:PORT/NAME")
+    (file,) = names
     check_files([file])
-    if file != STDIN and not Path(file).is_file():
+    if file != STDIN and not isinstance(file, RemoteName) and not Path(file).is_file():
         raise Usage(f"{file}: not a file whose size is known, which explain needs")
     keys = read_keyring(keyring)
     output = Output()
@@ -54,6 +71,11 @@ def command(file: str, position: int | None, selection: Selection, keyring: Path
             shown += 1
             for line in lines:
                 output.write(line.encode("utf-8", "backslashreplace") + b"\n")
+            if stop_never:
+                output.flush()
+    except KeyboardInterrupt:
+        if not stop_never:
+            raise
     finally:
         output.flush()
         if shown or position is None:
@@ -78,19 +100,20 @@ def _explained(
         wanted = position is None or start <= position < start + len(data)
         wanted = wanted and start >= selection.start_position
         footer = FOOTER_SIZE if decoder.algorithm == Checksum.CRC32 else 0
-        problem = explanation.read(data, decoder.tables, footer) if wanted else None  # before its TABLE_MAP is kept
+        tables = dict(decoder.tables) if wanted else {}  # as they are before the event: a TABLE_MAP is kept
         choice = Choice.PRINTED
-        event = None
+        event = problem = None
         try:
             event = decoder.decode(data, start)
         except CodecError as error:
-            problem = problem or error
+            problem = error
         else:
             choice = chosen.choose(event)
         if choice is Choice.STOP:
             return
-        if choice is not Choice.PRINTED:
-            wanted, problem = False, None
+        wanted = wanted and choice is Choice.PRINTED
+        if wanted:
+            problem = explanation.read(data, tables, footer) or problem
         if wanted:
             yield explanation.lines(f"event at {start}: {_title(data)}", data, start, "")
         if problem is not None:
@@ -115,9 +138,10 @@ def _inner(
         return
     for frame in event.body.inner_frames(decoder.limit):
         data = frame.data
-        problem = None if explanation is None else explanation.read(data, decoder.tables, 0)
-        inner = decoder.inner_event(frame)  # afterwards: it keeps TABLE_MAPs
+        tables = {} if explanation is None else dict(decoder.tables)
+        inner = decoder.inner_event(frame)
         if explanation is not None and chosen.choose(inner) is Choice.PRINTED:
+            problem = explanation.read(data, tables, 0)
             yield explanation.lines(f"event inside, at +{frame.start}: {_title(data)}", data, frame.start, "+")
             if problem is not None:
                 raise problem

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from conformance.cli.logs import log_reader, read_log
+from conformance.cli.logs import log_reader, read_log, with_following
+from conformance.cli.remote_logs import RemoteName
 from conformance.reference.errors import CodecError
 from conformance.reference.sql.datetime_text import parse_datetime
 from conformance.reference.text.event_filter import Choice, EventFilter, Selection
@@ -113,10 +114,15 @@ class SelectedLogs:
         """Whether the first file is not read from its beginning."""
         return self._selection.start_position > _FIRST
 
+    @property
+    def waits(self) -> bool:
+        """Whether the reader waits for what a server writes next: then each event is printed at once."""
+        return any(isinstance(path, RemoteName) and path.waits for path in self.files)
+
     def each(self) -> Iterator[tuple[str, Iterator[tuple[Event, Choice]]]]:
         """Each file with its events, up to the end that the filter sets. Read the events before the next file."""
-        for number, path in enumerate(self.files):
-            self._filter.start_file(last=number == len(self.files) - 1)
+        for number, path in enumerate(with_following(self.files)):
+            self._filter.start_file(last=number >= len(self.files) - 1)
             yield path, self._events(path, 0 if number else self._selection.start_position)
             if self.stopped:
                 return

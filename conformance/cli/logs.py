@@ -6,15 +6,16 @@ import os
 import shutil
 import sys
 import tempfile
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 import click
 
 from conformance.cli.console import InputCorrupt, Usage, narrate, progress
-from conformance.cli.encryption import DecryptedLog, plain_log
+from conformance.cli.remote_logs import RemoteLog, RemoteName
 from conformance.reference.binlog.files import FileReader
+from conformance.reference.binlog.plain_log import DecryptedLog, plain_log
 from conformance.reference.binlog.start_position import read_from
 from conformance.reference.binlog.unfolding import DEFAULT_LIMIT
 from conformance.reference.errors import CodecError
@@ -31,6 +32,7 @@ STDIN: Final = "-"
 _BIG: Final = 32 << 20  # files of this size and above get a progress display
 _OFTEN: Final = 2048  # events between two progress updates
 _IN_MEMORY: Final = 8 << 20
+_ENDLESS: Final = 1 << 62
 
 
 _GO_ON: Final = dict.fromkeys(
@@ -41,7 +43,7 @@ _GO_ON: Final = dict.fromkeys(
 def check_files(paths: Sequence[str]) -> None:
     """Raise unless all files exist; called before anything is printed."""
     for path in paths:
-        if path == STDIN:
+        if path == STDIN or isinstance(path, RemoteName):
             continue
         if Path(path).is_dir():
             raise Usage(f"{path} is a directory", hint="give the binary log files themselves")
@@ -94,10 +96,10 @@ def read_log(
     """
     reader = reader or log_reader(expand=expand, dialect=dialect, limit=limit)
     with ExitStack() as stack:
-        raw = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
+        raw = stack.enter_context(_opened(path))
         show = stack.enter_context(_position(path))
         try:
-            file = plain_log(raw, keyring)
+            file = raw if isinstance(path, RemoteName) else plain_log(raw, keyring)
             events = read_from(file, start, reader=reader)
             if show is None:
                 yield from events
@@ -110,15 +112,47 @@ def read_log(
             raise refused(path, error) from error
         except OSError as problem:
             raise InputCorrupt(f"{path}: reading stopped at offset {reader.position}: {problem.strerror}") from problem
+        except KeyboardInterrupt:
+            if not (isinstance(path, RemoteName) and path.waits):
+                raise
+            path.following = None
+            narrate(f"{path}: stopped at offset {reader.position}")
+            return
     for note in reader.notes:
         narrate(f"{path}: {note.message} (offset {note.position})")
 
 
 @contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    """The bytes behind a name: standard input, a server's log, or a file."""
+    if path == STDIN:
+        yield sys.stdin.buffer
+    elif isinstance(path, RemoteName):
+        with closing(RemoteLog(path)) as log:
+            yield cast("BinaryIO", log)
+    else:
+        with _open(path) as file:
+            yield file
+
+
+def with_following(paths: Sequence[str]) -> Iterator[str]:
+    """All paths, and the logs that a server began while the last of them was read."""
+    yield from paths
+    last = paths[-1] if paths else ""
+    while isinstance(last, RemoteName) and (following := last.next_log()) is not None:
+        last = following
+        yield last
+
+
+@contextmanager
 def whole_file(path: str, keyring: Keyring | None) -> Iterator[tuple[BinaryIO, int]]:
-    """A file, decrypted, with its size. Standard input is copied to a temporary file first."""
+    """A file, decrypted, with its size, which is no limit for a server's log. Standard input is copied to a temporary
+    file first."""
     with ExitStack() as stack:
-        file = sys.stdin.buffer if path == STDIN else stack.enter_context(_open(path))
+        file = stack.enter_context(_opened(path))
+        if isinstance(path, RemoteName):
+            yield file, _ENDLESS
+            return
         if path == STDIN:
             copy = stack.enter_context(tempfile.TemporaryFile())
             shutil.copyfileobj(file, copy)
@@ -139,7 +173,7 @@ def whole_file(path: str, keyring: Keyring | None) -> Iterator[tuple[BinaryIO, i
 @contextmanager
 def _position(path: str) -> Iterator[Callable[[int], None] | None]:
     """A function that takes positions and shows the progress in a large file, unless data go to the terminal."""
-    size = 0 if path == STDIN else Path(path).stat().st_size
+    size = 0 if path == STDIN or isinstance(path, RemoteName) else Path(path).stat().st_size
     if size < _BIG or not sys.stderr.isatty() or sys.stdout.isatty():
         yield None
         return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.console import CouldNotRun, InputCorrupt, NamedCommands, Usage, narrate
+from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.logs import MAX_UNCOMPRESSED, hint_of
 from conformance.exit_code import ExitCode
 
@@ -184,14 +185,16 @@ def report_(directory: Path) -> int:
     metavar="URL",
     help="Spark to read with: local[N], spark://…, sc://…, or none [default: none up to 64 MB of logs, else local[*]].",
 )
+@keyring_option
 @MAX_UNCOMPRESSED
-def estimate(paths: tuple[str, ...], form: str, master: str | None, limit: int | None) -> None:
+def estimate(paths: tuple[str, ...], form: str, master: str | None, keyring: Path | None, limit: int | None) -> None:
     """Estimate what partial JSON saves, or would save, in binary logs: files, directories or patterns.
 
     Logs with full row images tell most: the documents before and after an update determine its diffs. Where several
     statements could have made the same change, the estimate gives bounds: from the cheapest statement to one that sets
     the whole document. The line "single values set" lies between the two. Exit code 1: a log is corrupt, truncated or
-    encrypted. Exit code 2: a file is missing, or is no binary log. Exit code 3: Spark could not run.
+    encrypted without its key; --keyring reads encrypted logs without Spark. Exit code 2: a file is missing, or is no
+    binary log. Exit code 3: Spark could not run.
     """
     import json
 
@@ -205,12 +208,15 @@ def estimate(paths: tuple[str, ...], form: str, master: str | None, limit: int |
         files = sorted({file for path in paths for file in find_logs(path)})
     except OptionError as problem:
         raise Usage(str(problem).removeprefix("option path: ")) from problem
-    master = spark_for(files, master)
+    keys = read_keyring(keyring)
+    if keys is not None and master not in (None, "none"):
+        raise Usage("--keyring reads logs without Spark", hint="--master none")
+    master = spark_for(files, "none" if keys is not None else master)
     try:
         if master is None:
             from scenarios.estimate.inline import estimate as by_loop
 
-            found = by_loop(files, limit)
+            found = by_loop(files, limit, keys)
         else:
             from scenarios.spark.estimates import estimate as by_spark
             from scenarios.spark.session import require_packages, session

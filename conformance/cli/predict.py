@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
 from conformance.cli.console import Usage
 from conformance.cli.dialects import named_dialect
+from conformance.cli.predict_output import Step, as_json, as_text
 from conformance.exit_code import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from conformance.reference.dialect import Dialect, JsonForms
     from conformance.reference.errors import MysqlError
-    from conformance.reference.partial.decision import Decision
-    from conformance.reference.partial.diffs import Diff
-    from conformance.reference.partial.expression import Expression
-    from conformance.reference.partial.update import ColumnChange
+    from conformance.reference.sql.row_expressions import ReadExpression, RowFacts
+    from conformance.reference.sql.values import SqlValue
 
+_T = TypeVar("_T")
 _COLUMN: Final = "j"
-_OTHER: Final = "n"
+_OTHER: Final = "other"
 _KEY: Final = "id"
-_SHOWN: Final = 64  # bytes of hex in the text output
-_UNCHANGED: Final = "unchanged"  # not a rule of the decision: the row compares equal (partial-update 1.1)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One statement: its outcome, or the error that MySQL returns."""
-
-    sql: str
-    error: MysqlError | None = None
-    change: ColumnChange | None = None
-    decision: Decision | None = None
-    stored: bytes | None = None  # the column's value after the statement
-
-    @property
-    def event(self) -> bool:
-        """Whether the statement writes a row event."""
-        return self.decision is not None
 
 
 @click.command
@@ -53,6 +37,21 @@ class Step:
 @click.option("--then", "then", multiple=True, metavar="EXPR", help="Right-hand side of a further UPDATE; repeatable.")
 @click.option("--row-changes", is_flag=True, help="Another column of the row changes too, in every step.")
 @click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another column of the row, which EXPR may read; VALUE as SQL, CAST('…' AS JSON) for a JSON column.",
+)
+@click.option("--now", metavar="MOMENT", help="What NOW() gives: YYYY-MM-DD HH:MM:SS[.ffffff]; in UTC.")
+@click.option(
+    "--row-value-options",
+    type=click.Choice(("PARTIAL_JSON", "")),
+    default="PARTIAL_JSON",
+    show_default=True,
+    help="The session's binlog_row_value_options.",
+)
+@click.option(
     "--dialect", default="mysql-9.7", show_default=True, metavar="V", help="The server to model: a version or a name."
 )
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
@@ -61,23 +60,36 @@ def command(
     document_hex: str | None,
     update: str,
     then: tuple[str, ...],
+    columns: tuple[str, ...],
+    now: str | None,
+    row_value_options: str,
     row_changes: bool,
     dialect: str,
     form: str,
 ) -> int:
     """Predict the binary log of UPDATE t SET j = EXPR, byte for byte.
 
-    EXPR is SQL on the column j: nested JSON_SET, JSON_REPLACE and JSON_REMOVE with literals, CAST, JSON_OBJECT,
-    JSON_ARRAY, REPEAT and CONCAT. Each step starts from the document that the previous step left, with its holes. The
-    table is InnoDB, with binlog_row_value_options = PARTIAL_JSON, binlog_row_image = FULL and the default sql_mode.
+    EXPR is SQL on the column j and columns given with --column: the JSON functions that change documents, ->, ->>,
+    JSON_EXTRACT, IFNULL, CAST, arithmetic, NOW() and its like, literals. Each step starts from the document that the
+    previous step left, with its holes. Where MySQL logs the document whole, the output says why, and which form would
+    be logged as diffs. The table is InnoDB, with binlog_row_image = FULL, the default sql_mode and the time zone UTC.
     """
     model = _dialect(dialect)
     before = _document(document, document_hex, model.json)
-    steps = _run(before, (update, *then), row_changes=row_changes, dialect=model)
+    row = _row(columns, now, model.json)
+    steps = _run(
+        before,
+        (update, *then),
+        row,
+        row_changes=row_changes,
+        dialect=model,
+        partial_json=bool(row_value_options),
+        known_moment=now is not None,
+    )
     if form == "json":
-        output = "[" + ",\n ".join(_json(step, model) for step in steps) + "]"
+        output = "[" + ",\n ".join(as_json(step, model) for step in steps) + "]"
     else:
-        output = "\n".join(_text(number, step, model) for number, step in enumerate(steps, 1))
+        output = "\n".join(as_text(number, step, model) for number, step in enumerate(steps, 1))
     # Bytes that are not UTF-8 (a --document-hex may hold some) are printed as escapes.
     click.echo(output.encode("utf-8", "backslashreplace"))
     return int(ExitCode.OK)
@@ -131,7 +143,40 @@ def _dialect(name: str) -> Dialect:
     return dialect
 
 
-def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dialect: Dialect) -> list[Step]:
+def _row(columns: tuple[str, ...], now: str | None, forms: JsonForms) -> RowFacts:
+    """The columns beside the document, and the moment: the present one, if none is given."""
+    from conformance.reference.jsonb.encode import encode
+    from conformance.reference.sql.row_expressions import RowFacts, read_value
+    from conformance.reference.sql.values import SqlType
+
+    documents: dict[str, bytes | None] = {}
+    values: dict[str, SqlValue] = {}
+    for item in columns:
+        name, equals, sql = item.partition("=")
+        if not equals or name.lower() in (_COLUMN, _OTHER, _KEY, *documents, *values):
+            raise Usage(f"--column {item}: NAME=VALUE, with a name of its own", hint=f"not {_COLUMN}, {_OTHER}, {_KEY}")
+        value = _read(sql, lambda sql=sql: read_value(sql, RowFacts({}), forms))  # type: ignore[misc]
+        if value.type is SqlType.JSON:
+            documents[name] = encode(value.json)
+        else:
+            values[name] = value
+    try:
+        moment = datetime.now(UTC).replace(tzinfo=None) if now is None else datetime.fromisoformat(now)
+    except ValueError as error:
+        raise Usage(f"--now: {error}", hint="YYYY-MM-DD HH:MM:SS[.ffffff]") from error
+    return RowFacts(documents, values, moment.replace(tzinfo=None))
+
+
+def _run(
+    before: bytes,
+    expressions: tuple[str, ...],
+    others: RowFacts,
+    *,
+    row_changes: bool,
+    dialect: Dialect,
+    partial_json: bool,
+    known_moment: bool,
+) -> list[Step]:
     from conformance.cases.predict import Model
     from conformance.cases.session import Session
     from conformance.cases.update_case import Step as Statement
@@ -139,18 +184,23 @@ def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dial
     from conformance.reference.partial.expression import Assignment, Increment
     from conformance.reference.tables.definitions import Column, Table
 
-    columns = (Column(name=_KEY, type="INT"), Column(name=_COLUMN, type="JSON"), Column(name=_OTHER, type="INT"))
+    documents = [Column(name=name, type="JSON") for name in (_COLUMN, *others.documents)]
+    columns = (Column(name=_KEY, type="INT"), *documents, Column(name=_OTHER, type="INT"))
     table = Table(schema="lab", name="t", columns=columns, primary_key=((0, 0),))
-    model = Model(table, _KEY, Session(), [{_KEY: 1, _COLUMN: before, _OTHER: 0}], dialect=dialect)
-    others = (Assignment(_OTHER, Increment(_OTHER, 1)),) if row_changes else ()
+    start = {_KEY: 1, _COLUMN: before, **others.documents, _OTHER: 0}
+    model = Model(table, _KEY, Session(partial_json=partial_json), [start], dialect=dialect)
+    beside = (Assignment(_OTHER, Increment(_OTHER, 1)),) if row_changes else ()
     steps: list[Step] = []
-    for sql, parsed in [(sql, _parse(sql, dialect.json)) for sql in expressions]:
+    for sql in expressions:
+        now = model.rows[0][_COLUMN]
+        assert now is None or isinstance(now, bytes)
+        parsed = _parse(sql, replace(others, documents={_COLUMN: now, **others.documents}), dialect.json)
         refused = parsed if isinstance(parsed, MysqlError) else None
-        expression = parsed.decoded if isinstance(parsed, MysqlError) else parsed
+        expression = parsed.decoded if isinstance(parsed, MysqlError) else parsed.expression
         if expression is None:
             steps.append(Step(sql, refused))
             continue
-        prediction = model.predict(Statement((Assignment(_COLUMN, expression), *others), (0,)))
+        prediction = model.predict(Statement((Assignment(_COLUMN, expression), *beside), (0,)))
         if prediction.error is not None:
             steps.append(Step(sql, prediction.error))
             continue
@@ -159,151 +209,65 @@ def _run(before: bytes, expressions: tuple[str, ...], *, row_changes: bool, dial
         if refused is not None and change.after is not None:  # the server reaches the value that it refuses
             steps.append(Step(sql, refused))
             continue
-        model.advance(prediction)
         stored = row.change.after[_COLUMN]
         assert stored is None or isinstance(stored, bytes)
-        steps.append(Step(sql, None, change, row.decisions[_COLUMN] if row.change.logged else None, stored))
+        step = Step(sql, None, change, row.decisions[_COLUMN] if row.change.logged else None, stored)
+        if not isinstance(parsed, MysqlError):
+            step = _advised(step, parsed, model.rows[0], dialect, known_moment=known_moment)
+        steps.append(step)
+        model.advance(prediction)
     return steps
 
 
-def _parse(sql: str, forms: JsonForms) -> Expression | MysqlError:
+def _advised(
+    step: Step, parsed: ReadExpression, row: Mapping[str, object], dialect: Dialect, *, known_moment: bool
+) -> Step:
+    """The step with the reason why it is logged whole, the form that would not be, and what was assumed."""
+    from conformance.reference.errors import EncodeError
+    from conformance.reference.partial.reasons import why_whole
+    from conformance.reference.partial.rewriting import diff_form
+    from conformance.reference.sql.formatting import format_expression
+
+    if step.decision is None:
+        return step
+    step = replace(step, assumed=() if known_moment else parsed.moments)
+    assert step.change is not None
+    assert step.decision is not None
+    reason = why_whole(parsed.expression, _COLUMN, step.change, step.decision, dialect)
+    if reason is None:
+        return step
+    step = replace(step, why_whole=reason)
+    form = None
+    if step.stored is not None and reason.code not in ("option-off", "version"):
+        form = diff_form(parsed.expression, _COLUMN, row, step.stored, dialect)
+    if form is None:
+        return step
+    try:
+        return replace(step, as_diffs=format_expression(form.expression), general=form.general)
+    except EncodeError:
+        return step  # a value that no literal makes
+
+
+def _parse(sql: str, row: RowFacts, forms: JsonForms) -> ReadExpression | MysqlError:
     """The expression, or the error with which MySQL refuses it. Text outside the grammar ends the command."""
-    from conformance.reference.errors import CodecError, MysqlError
-    from conformance.reference.sql.expressions import parse_expression
+    from conformance.reference.errors import MysqlError
+    from conformance.reference.sql.row_expressions import read_expression
 
     try:
-        return parse_expression(sql, _COLUMN, forms)
+        return _read(sql, lambda: read_expression(sql, row, forms))
     except MysqlError as error:
         return error
+
+
+def _read(sql: str, read: Callable[[], _T]) -> _T:
+    from conformance.reference.errors import CodecError, MysqlError
+
+    try:
+        return read()
+    except MysqlError:
+        raise
     except CodecError as error:
         where = ""
         if error.offset is not None and len(sql) <= 200 and sql.isprintable():
             where = f"\n  {sql}\n  {' ' * error.offset}^"
         raise Usage(f"{error}{where}", hint="see: binlog-lab predict --help") from error
-
-
-# --- output ----------------------------------------------------------------------------------------------------------
-
-
-def _storage(stored: bytes | None, forms: JsonForms) -> tuple[int | None, int | None, str | None]:
-    """JSON_STORAGE_SIZE, JSON_STORAGE_FREE and the text; no text when the server could not print it."""
-    from conformance.reference.errors import CodecError
-    from conformance.reference.jsonb.decode import decode
-    from conformance.reference.jsonb.layout import storage_free
-    from conformance.reference.jsonb.text import format_text
-
-    if stored is None:
-        return None, None, None
-    try:
-        text: str | None = format_text(decode(stored), forms)
-        if text is not None:
-            text.encode()
-    except (CodecError, UnicodeEncodeError):
-        text = None
-    return len(stored), storage_free(stored), text
-
-
-def _diffs(step: Step) -> tuple[Diff, ...] | None:
-    """The collected diffs. For a partial event: the diffs that it carries, none if the bytes did not change."""
-    assert step.change is not None
-    decision = step.decision
-    if step.change.diffs and decision is not None and decision.partial and not decision.data:
-        return ()
-    return step.change.diffs
-
-
-def _value(diff: Diff) -> str | None:
-    """The value of a diff in MySQL's text; ``None`` for REMOVE, which has none."""
-    from conformance.reference.jsonb.text import format_text
-    from conformance.reference.partial.diffs import Operation
-
-    return None if diff.operation is Operation.REMOVE else format_text(diff.value)
-
-
-def _json(step: Step, dialect: Dialect) -> str:
-    """The JSON object that the documentation of ``predict`` describes. Values in diffs keep MySQL's text."""
-    if step.error is not None:
-        return json.dumps({"error": {"number": step.error.number, "symbol": step.error.symbol_in(dialect.terms)}})
-    change, decision = step.change, step.decision
-    assert change is not None
-    size, free, text = _storage(step.stored, dialect.json)
-    field = None if decision is None or decision.field is None else decision.field.hex()
-    members: list[tuple[str, Any]] = [
-        ("event", step.event),
-        ("partial", decision is not None and decision.partial),
-        ("reason", _UNCHANGED if decision is None else decision.reason),
-        ("field_hex", field),
-        ("diffs", None),
-        ("in_place", change.in_place),
-        ("binary_diffs", _ranges(step)),
-        ("jsonb_hex", None if step.stored is None else step.stored.hex()),
-        ("storage_size", size),
-        ("storage_free", free),
-        ("text", text),
-    ]
-    diffs = _diffs(step)
-    parts = []
-    for name, value in members:
-        if name == "diffs" and diffs is not None:
-            rendered = "[" + ", ".join(map(_json_diff, diffs)) + "]"
-        else:
-            rendered = json.dumps(value, ensure_ascii=False)
-        parts.append(f'"{name}": {rendered}')
-    return "{" + ", ".join(parts) + "}"
-
-
-def _json_diff(diff: Diff) -> str:
-    text = f'"operation": "{diff.operation.name}", "path": {json.dumps(str(diff.path), ensure_ascii=False)}'
-    value = _value(diff)
-    return "{" + text + (f', "value": {value}' if value is not None else "") + "}"
-
-
-def _ranges(step: Step) -> list[dict[str, int]] | None:
-    """The byte ranges that the server reports to the storage engine: none when the row is not written."""
-    if step.change is None or step.change.ranges is None or not step.change.in_place:
-        return None
-    return [{"offset": offset, "length": length} for offset, length in step.change.ranges] if step.event else []
-
-
-def _text(number: int, step: Step, dialect: Dialect) -> str:
-    lines = [f"step {number}: {step.sql}"]
-    if step.error is not None:
-        return "\n".join((*lines, f"  refused    {step.error.number} {step.error.symbol}: {step.error.message}"))
-    change, decision = step.change, step.decision
-    assert change is not None
-    if decision is None:
-        lines.append("  event      none: the row does not change")
-    else:
-        kind = "SQL NULL" if decision.field is None else "partial" if decision.partial else "full"
-        lines.append(f"  event      {kind}" + (f" ({decision.reason})" if decision.field is not None else ""))
-        if decision.field is not None:
-            lines.append(f"  field      {_hex(decision.field)}")
-    diffs = _diffs(step)
-    if diffs is None:
-        lines.append("  diffs      none collected")
-    else:
-        for position, diff in enumerate(diffs):
-            value = _value(diff)
-            rest = "" if value is None else f" {value}"
-            lines.append(f"  {'diffs' if position == 0 else '':11}{diff.operation.name} {diff.path}{rest}")
-        if not diffs:
-            lines.append("  diffs      empty")
-    ranges = _ranges(step)
-    if ranges is None:
-        lines.append("  in place   no")
-    else:
-        written = " ".join(f"{item['offset']}+{item['length']}" for item in ranges)
-        lines.append(f"  in place   yes, {f'bytes written: {written}' if written else 'nothing written'}")
-    size, free, text = _storage(step.stored, dialect.json)
-    if size is None:
-        lines.append("  document   SQL NULL")
-    else:
-        lines.append(f"  document   {size} bytes, {free} of them free")
-        lines.append(f"  text       {text if text is not None else '(cannot be printed)'}")
-    return "\n".join(lines)
-
-
-def _hex(data: bytes) -> str:
-    if len(data) <= _SHOWN:
-        return f"{data.hex()} ({len(data)} bytes)"
-    return f"{data[:_SHOWN].hex()}... ({len(data)} bytes)"

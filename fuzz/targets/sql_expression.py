@@ -12,9 +12,11 @@ from conformance.reference.jsonb.layout import decode_strict, storage_free
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.partial.decision import decide
 from conformance.reference.partial.expression import Assignment, Columns
+from conformance.reference.partial.rewriting import diff_form
 from conformance.reference.partial.update import eligible_columns, update_row
 from conformance.reference.sql.expressions import parse_expression
 from conformance.reference.sql.formatting import format_expression
+from conformance.reference.sql.row_expressions import RowFacts, read_expression
 from conformance.reference.tables.columns import PartialJson
 from fuzz import documents
 from fuzz.mutators.draw import SeedDraw
@@ -39,6 +41,9 @@ INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.sql.expressions",
     "conformance.reference.sql.tokens",
     "conformance.reference.sql.values",
+    "conformance.reference.sql.arithmetic",
+    "conformance.reference.sql.decimals",
+    "conformance.reference.sql.row_expressions",
     "conformance.reference.partial.decision",
     "conformance.reference.partial.document",
     "conformance.reference.partial.evaluation",
@@ -62,6 +67,8 @@ def check(data: bytes) -> None:
     stored, sql = split(data, 2)
     if _LONGEST.lower() in sql.lower() and any(len(word) > 3 for word in _numbers(sql)):
         return
+    if attempt(decode_strict, stored)[1] is None:
+        _over_a_row(stored, sql.decode("utf-8", "surrogateescape"))
     expression, refused = attempt(parse_expression, sql.decode("utf-8", "surrogateescape"))
     if expression is None:
         require(refused, "an expression is parsed or refused")
@@ -73,6 +80,25 @@ def check(data: bytes) -> None:
     require(text is not None or unwritten, "an expression is written or refused")
     if attempt(decode_strict, stored)[1] is None:
         _evaluated(stored, expression)
+
+
+def _over_a_row(stored: bytes, sql: str) -> None:
+    """What applications write, over the row; and the form that is proposed for what is logged whole."""
+    read, refused = attempt(read_expression, sql, RowFacts({"j": stored}))
+    if read is None:
+        require(refused, "an expression over a row is read or refused")
+        return
+    _evaluated(stored, read.expression)
+    change, _ = attempt(update_row, {"j": stored}, [Assignment("j", read.expression)], _COLUMNS, log_diffs=True)
+    after = None if change is None else change.after["j"]
+    if change is None or not isinstance(after, bytes) or not change.logged:
+        return
+    form, failed = attempt(diff_form, read.expression, "j", {"j": stored}, after)
+    require(form is not None or failed is None or isinstance(failed, MysqlError), "a form is proposed or not", failed)
+    if form is None:
+        return
+    again, _ = attempt(update_row, {"j": stored}, [Assignment("j", form.expression)], _COLUMNS, log_diffs=True)
+    require(again is not None and again.columns["j"].diffs, "a proposed form is logged as diffs", form)
 
 
 def _numbers(sql: bytes) -> list[bytes]:
@@ -141,7 +167,10 @@ _TEXTS: Final = (
     "JSON_SET(j, '$.s', REPEAT('ab', 9))", "JSON_SET(j, '$.s', CONCAT('a', 1))",
     "JSON_SET(j, '$.n', CAST(7 AS UNSIGNED))",
     "JSON_SET(j, '$.n', CAST('1.5' AS DECIMAL(10,2)))", "JSON_SET(j, '$[last]', j)", "JSON_SET(j, '$', 1)",
-    "JSON_REMOVE(j, '$')", "JSON_SET(j, '$.*', 1)", "JSON_SET(j)", "JSON_INSERT(j, '$.a', 1)", "(j)", "1 +", "'",
+    "JSON_REMOVE(j, '$')", "JSON_SET(j, '$.*', 1)", "JSON_SET(j)", "JSON_INSERT(j, '$.a', 1)", "(j)",
+    "JSON_MERGE_PATCH(j, '{\"n\": null, \"o\": {\"y\": 2}}')", "JSON_ARRAY_APPEND(j, '$.arr', j->'$.n' + 1)",
+    "JSON_SET(j, '$.x', j->>'$.s', '$.y', JSON_EXTRACT(j, '$.arr[*]'), '$.z', 7 / 2 * 1.5 - 3 DIV 2 % 2)",
+    "JSON_SET(IFNULL(j, '{}'), '$.t', NOW(6), '$.l', JSON_LENGTH(j))", "'{\"n\": 3}'", "1 +", "'",
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from conformance.reference.binlog.files import WINDOW, FileReader
 from conformance.reference.binlog.header import HEADER_SIZE, MAGIC
+from conformance.reference.binlog.plain_log import plain_log
 from conformance.reference.boundaries.observed_event import GTID_TYPES
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from conformance.reference.binlog.event import Event
+    from conformance.reference.encryption.keyring import Keyring
     from scenarios.binlogs.parts import Part
 
 NO_LOG: Final = ("not-a-binlog", "not-a-file", "unreadable")  # codes of files that are no binary log at all
@@ -43,13 +45,15 @@ class Problem(NamedTuple):
     note: bool = False
 
 
-def read_part(part: Part, *, window: int = WINDOW, limit: int | None = None) -> Generator[Event | Problem]:
+def read_part(
+    part: Part, *, window: int = WINDOW, limit: int | None = None, keyring: Keyring | None = None
+) -> Generator[Event | Problem]:
     """The events in order; those of compressed transactions follow their TRANSACTION_PAYLOAD.
 
     Every part reads the FORMAT_DESCRIPTION; only the first yields it. Damage costs the rest of its transactions up to
     the next place where a file may be cut, so that any cut gives the same. A caller that meets damage inside rows
     throws it into this generator. ``limit``: the most bytes of a compressed transaction, as :class:`FileReader` takes
-    it.
+    it. ``keyring``: opens an encrypted file, which is read as one part up to its first damage.
     """
     if not _is_file(part.file):
         yield _no_file(part.file)
@@ -60,9 +64,12 @@ def read_part(part: Part, *, window: int = WINDOW, limit: int | None = None) -> 
         reader = FileReader(expand=True, limit=limit, rules_for=rules_of)
         given: Event | None = None
         damage: Problem | None = None
+        encrypted = False
         try:
             with Path(left.file).open("rb") as log:
-                for event in _events(reader, log, left, window):
+                plain = log if left.start is not None else plain_log(log, keyring)
+                encrypted = plain is not log
+                for event in _events(reader, plain, left, window):
                     if event.header.type in _FIRST and event.inner is None:
                         reader.decoder.tables.clear()  # no part reads those of earlier transactions
                     given = event
@@ -77,7 +84,7 @@ def read_part(part: Part, *, window: int = WINDOW, limit: int | None = None) -> 
         for note in reader.notes:
             if left.start is None or note.code != "in-use":  # a note on the whole file: the first part has it
                 yield Problem(note.code, note.message, note.position, note=True)
-        if damage is None:
+        if damage is None or encrypted:
             return
         places = starts_of(part.file) if places is None else places
         left = _behind(part, damage.position or 0, places)

@@ -17,18 +17,20 @@ from scenarios.estimate.questions import TABLE, Figures, figures
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from conformance.reference.encryption.keyring import Keyring
+
 _BATCH = 10_000
 
 
-def estimate(files: Iterable[str], limit: int | None = None) -> Figures:
+def estimate(files: Iterable[str], limit: int | None = None, keyring: Keyring | None = None) -> Figures:
     """The figures of these logs. ``limit``: the most bytes of a compressed transaction."""
-    return figures(Store(item for file in files for item in measure(Part(file), limit)).query)
+    return figures(Store(item for file in files for item in measure(Part(file), limit, keyring)).query)
 
 
-def measure(part: Part, limit: int | None = None) -> Iterator[Measurement]:
+def measure(part: Part, limit: int | None = None, keyring: Keyring | None = None) -> Iterator[Measurement]:
     """All measurements of a part of a log."""
     meter = Meter(part.file)
-    for item in read_part(part, limit=limit):
+    for item in read_part(part, limit=limit, keyring=keyring):
         if isinstance(item, Problem):
             yield meter.problem(item.position, item.code, item.message)
         else:

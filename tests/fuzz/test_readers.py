@@ -24,10 +24,12 @@ ELSEWHERE = {
     "binlog/payload.py:TransactionPayload.compress": "writes what our own encoder made",
     "binlog/writer.py:FileWriter.copy": "writes: gives an event that was read another position",
     "binlog/writer.py:FileWriter.place": "writes: the same for an event of a payload",
+    "binlog/plain_log.py:plain_log": "looks at four bytes; the target file-stream reads what is behind them",
     "dialect.py:ServerTerms.named": "takes statements of our own",
     "encryption/aes.py:Encryption.cbc": "locks the passwords that our own writer takes",
     "replay/expansion.py:Expansion.event": "writes: puts bytes of an event that was read into another file",
     "sql/datetime_text.py:parse_datetime": "takes an option of the command line, in a pattern of fixed widths",
+    "sql/row_expressions.py:read_value": "takes an option of the command line; the target sql-expression reads more",
     "text/mysqlbinlog.py:Spool.add": "a protocol; takes what was printed",
 }
 

@@ -25,6 +25,7 @@ from conformance.reference.partial.expression import (
     Call,
     Column,
     Columns,
+    Computed,
     Constant,
     Expression,
     Function,
@@ -37,7 +38,7 @@ from conformance.reference.partial.expression import (
 from conformance.reference.partial.paths import Cell, Leg, Member, Path, parse_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from conformance.reference.jsonb.values import JsonValue
 
@@ -81,6 +82,10 @@ def _argument(expression: Expression | None, row: Mapping[str, object], columns:
         value = None if value is None else columns.as_json(expression.name, value)
     elif isinstance(expression, SqlNull):
         value = None
+    elif isinstance(expression, Computed):
+        data = expression.value() or encode(None)
+        value = decode(data)
+        return _Argument(value, data, encode(value))
     else:
         raise TypeError(f"not a value argument: {expression!r}")
     data = encode(value)
@@ -330,6 +335,8 @@ def evaluate_document(expression: Expression, row: Mapping[str, object], columns
         return encode(columns.as_json(expression.name, value))
     if isinstance(expression, Wrapped):
         return evaluate_document(expression.inner, row, columns)
+    if isinstance(expression, Computed):
+        return expression.value()
     if not isinstance(expression, Call):
         raise TypeError(f"not a value for a JSON column: {expression!r}")
     stored = evaluate_document(expression.document, row, columns)
@@ -350,39 +357,45 @@ def evaluate_document(expression: Expression, row: Mapping[str, object], columns
         if text is None:
             return None
         path = _path(text)
-        value = _argument(argument, row, columns)
+
+        def value(argument: Expression | None = argument) -> _Argument:
+            return _argument(argument, row, columns)
+
         if function is Function.JSON_INSERT:
             _insert(chain, document, path, value)
         elif function is Function.JSON_ARRAY_APPEND:
-            _array_append(document, path, value.value)
+            _array_append(document, path, value)
         elif function is Function.JSON_ARRAY_INSERT:
-            _array_insert(document, path, value.value)
+            _array_insert(document, path, value)
         else:
             chain.put_on_tree(
-                document, document.strip(path.legs), value, replace_only=function is Function.JSON_REPLACE
+                document, document.strip(path.legs), value(), replace_only=function is Function.JSON_REPLACE
             )
     return document.stored()
 
 
-def _insert(chain: Chain, document: Document, path: Path, value: _Argument) -> None:
+# The server evaluates the values of these functions only where the path leads to a place for them.
+
+
+def _insert(chain: Chain, document: Document, path: Path, value: Callable[[], _Argument]) -> None:
     """JSON_INSERT: like JSON_SET where the path selects no value, otherwise no change."""
     legs = document.strip(path.legs)
-    if document.seek(legs) is MISSING:
-        chain.put_on_tree(document, legs, value, replace_only=False)
+    if legs and document.seek(legs) is MISSING and document.seek(legs[:-1]) is not MISSING:
+        chain.put_on_tree(document, legs, value(), replace_only=False)
 
 
-def _array_append(document: Document, path: Path, value: JsonValue) -> None:
+def _array_append(document: Document, path: Path, value: Callable[[], _Argument]) -> None:
     legs = document.strip(path.legs)
     node = document.seek(legs)
     if node is MISSING:
         return
     if isinstance(node, list):
-        node.append(copy(value))
+        node.append(copy(value().value))
     else:
-        document.replace_tree(legs, [node, value])  # type: ignore[list-item]
+        document.replace_tree(legs, [node, value().value])  # type: ignore[list-item]
 
 
-def _array_insert(document: Document, path: Path, value: JsonValue) -> None:
+def _array_insert(document: Document, path: Path, value: Callable[[], _Argument]) -> None:
     leg = path.legs[-1] if path.legs else None
     if not isinstance(leg, Cell):
         raise MysqlError(
@@ -390,4 +403,4 @@ def _array_insert(document: Document, path: Path, value: JsonValue) -> None:
         )
     parent = document.seek(path.legs[:-1])  # the path is exact: no [0] of an object (observed on 9.7.4)
     if isinstance(parent, list):
-        parent.insert(leg.position(len(parent))[0], copy(value))
+        parent.insert(leg.position(len(parent))[0], copy(value().value))

@@ -6,13 +6,14 @@ eligible for partial update. Every other form makes the column ineligible for th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from conformance.reference.errors import MysqlError
     from conformance.reference.jsonb.values import JsonValue
 
 
@@ -41,6 +42,7 @@ class Wrapper(StrEnum):
     COALESCE = "COALESCE"  # COALESCE(x)
     IF = "IF"  # IF(TRUE, x, NULL)
     CAST = "CAST"  # CAST(x AS JSON)
+    IFNULL = "IFNULL"  # IFNULL(x, NULL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,27 @@ class Wrapped:
 
 
 @dataclass(frozen=True, slots=True)
+class Computed:
+    """A JSON value that was evaluated for one row beforehand: what another function made, or a part of a document.
+
+    ``data``: its JSONB as the server holds it, with the holes of the document that it comes from; ``None`` is SQL NULL.
+    ``name``: the function, for words about it; ``sql``: the text it comes from. ``error``: what the server answers when
+    it comes to this value.
+    """
+
+    name: str
+    data: bytes | None
+    sql: str = field(default="", compare=False)
+    error: MysqlError | None = None
+
+    def value(self) -> bytes | None:
+        """The bytes; raises the error."""
+        if self.error is not None:
+            raise self.error
+        return self.data
+
+
+@dataclass(frozen=True, slots=True)
 class Increment:
     """``column + by`` for an integer column that is not JSON."""
 
@@ -108,7 +131,7 @@ class Constant:
     value: object
 
 
-Expression: TypeAlias = "Column | Old | Literal | SqlNull | Call | Wrapped | Increment | Constant"
+Expression: TypeAlias = "Column | Old | Literal | SqlNull | Call | Wrapped | Computed | Increment | Constant"
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,19 +39,30 @@ from conformance.reference.sql.tokens import Kind, Token, outside, quote_identif
 from conformance.reference.sql.values import NULL, SqlType, SqlValue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from conformance.reference.dialect import JsonForms
     from conformance.reference.errors import Unsupported
 
-__all__ = ["format_document", "format_expression", "format_sql", "parse_expression", "quote_identifier", "quote_string"]
+__all__ = [
+    "EVALUATION",
+    "ExpressionParser",
+    "format_document",
+    "format_expression",
+    "format_sql",
+    "parse_expression",
+    "phase",
+    "quote_identifier",
+    "quote_string",
+    "wrong_count",
+]
 
 _CHAIN: Final = {
     function.value: function for function in (Function.JSON_SET, Function.JSON_REPLACE, Function.JSON_REMOVE)
 }
 # Errors of the server's parser and of name resolution; all others come from evaluation.
 _PHASES: Final = {1367: 0, 1425: 0, 1426: 0, 1427: 0, 1525: 1, 1582: 1}
-_EVALUATION: Final = 2
+EVALUATION: Final = 2
 _MAX_NESTING: Final = 200  # of brackets in the SQL text; the documents themselves stop at 100
 _VALUES: Final = "a literal, j, CAST, JSON_OBJECT, JSON_ARRAY, REPEAT or CONCAT"
 _DOCUMENTS: Final = "j, NULL, JSON_SET, JSON_REPLACE, JSON_REMOVE, CAST(... AS JSON), JSON_OBJECT or JSON_ARRAY"
@@ -67,25 +78,15 @@ def parse_expression(sql: str, column: str = "j", forms: JsonForms | None = None
     the newest version. Raises :class:`Unsupported` for text outside the grammar, and :class:`MysqlError` for text that
     MySQL refuses.
     """
-    parser = _Parser(tokenize(sql), column, forms)
-    expression = parser.document("the expression")
-    parser.expect_end()
-    if parser.errors:
-        # The text is in the grammar. The server meets errors of its parser first, then those of resolving names and
-        # literals, then those of evaluation (observed on 9.7.4).
-        error = min(parser.errors, key=_phase)
-        if _phase(error) == _EVALUATION:
-            error.decoded = parser.before_error
-        raise error
-    return expression
+    return ExpressionParser(tokenize(sql), column, forms).whole()
 
 
-def _phase(error: MysqlError) -> int:
-    return _PHASES.get(error.number, _EVALUATION)
+def phase(error: MysqlError) -> int:
+    return _PHASES.get(error.number, EVALUATION)
 
 
 @dataclass(slots=True)
-class _Parser:
+class ExpressionParser:
     """Recursive descent. Errors of MySQL wait in ``errors`` until the whole text is known to be in the grammar."""
 
     tokens: list[Token]
@@ -95,6 +96,19 @@ class _Parser:
     nesting: int = 0
     errors: list[MysqlError] = field(default_factory=list)
     before_error: Call | None = None
+
+    def whole(self) -> Expression:
+        """The expression of the whole text. Raises the first of the errors that the server meets."""
+        expression = self.document("the expression")
+        self.expect_end()
+        if self.errors:
+            # The text is in the grammar. The server meets errors of its parser first, then those of resolving names
+            # and literals, then those of evaluation (observed on 9.7.4).
+            error = min(self.errors, key=phase)
+            if phase(error) == EVALUATION:
+                error.decoded = self.before_error
+            raise error
+        return expression
 
     # Words and symbols.
 
@@ -197,15 +211,15 @@ class _Parser:
                 continue
             if not self.accept(","):
                 if self.token.text == ")":
-                    self.errors.append(_wrong_count(name, start))
+                    self.errors.append(wrong_count(name, start))
                     break
                 raise self.refused(f"{name} is not complete", "','")
             known = len(self.errors)
             pairs.append((path, self.pair_value(name)))
-            if self.before_error is None and any(_phase(error) == _EVALUATION for error in self.errors[known:]):
+            if self.before_error is None and any(phase(error) == EVALUATION for error in self.errors[known:]):
                 self.before_error = Call(function, document, tuple(pairs))
         if self.token.text == ")" and not pairs:
-            self.errors.append(_wrong_count(name, start))
+            self.errors.append(wrong_count(name, start))
         self.expect(")", name)
         return Call(function, document, tuple(pairs))
 
@@ -256,7 +270,7 @@ class _Parser:
             text = token.text
             while self.token.kind is Kind.STRING:
                 text += self.next().text
-            return SqlValue(SqlType.STRING, text)
+            return SqlValue(SqlType.STRING, text, literal=True)
         if kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT):
             return self.number(token, "")
         if kind is Kind.BINARY:
@@ -319,7 +333,7 @@ class _Parser:
     def json_object(self, token: Token) -> SqlValue:
         values = self.arguments("JSON_OBJECT")
         if len(values) % 2:
-            raise _wrong_count("JSON_OBJECT", token)
+            raise wrong_count("JSON_OBJECT", token)
         pairs = zip(values[::2], values[1::2], strict=True)
         members = {sql_values.member_name(name): value.json for name, value in pairs}
         return SqlValue(SqlType.JSON, stored_order(members))
@@ -333,7 +347,7 @@ class _Parser:
     def concat(self, token: Token) -> SqlValue:
         values = self.arguments("CONCAT")
         if not values:
-            raise _wrong_count("CONCAT", token)
+            raise wrong_count("CONCAT", token)
         return sql_values.concat(values)
 
     def cast(self, token: Token) -> SqlValue:
@@ -341,6 +355,10 @@ class _Parser:
         value = self.value("the argument of CAST")
         target, *numbers = self.cast_type()
         self.expect(")", "CAST")
+        return self.converted(value, target, numbers)
+
+    def converted(self, value: SqlValue, target: str, numbers: Sequence[str]) -> SqlValue:
+        """CAST(value AS target(numbers))."""
         if target == "JSON":
             return sql_values.cast_json(value, self.forms)
         if target in ("SIGNED", "UNSIGNED"):
@@ -381,7 +399,7 @@ class _Parser:
         return self.next().text
 
 
-def _wrong_count(name: str, token: Token) -> MysqlError:
+def wrong_count(name: str, token: Token) -> MysqlError:
     return MysqlError(
         1582, "ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT", f"incorrect parameter count for {name}", offset=token.offset
     )
@@ -392,12 +410,12 @@ _TEMPORAL: Final = {
     "TIME": sql_values.time_literal,
     "TIMESTAMP": sql_values.timestamp_literal,
 }
-_WORDS: Final[dict[str, Callable[[_Parser, Token], SqlValue]]] = {
-    **dict.fromkeys(("NULL", "TRUE", "FALSE"), _Parser.constant),
-    **dict.fromkeys(_TEMPORAL, _Parser.temporal),
-    "JSON_ARRAY": _Parser.json_array,
-    "JSON_OBJECT": _Parser.json_object,
-    "REPEAT": _Parser.repeat,
-    "CONCAT": _Parser.concat,
-    "CAST": _Parser.cast,
+_WORDS: Final[dict[str, Callable[[ExpressionParser, Token], SqlValue]]] = {
+    **dict.fromkeys(("NULL", "TRUE", "FALSE"), ExpressionParser.constant),
+    **dict.fromkeys(_TEMPORAL, ExpressionParser.temporal),
+    "JSON_ARRAY": ExpressionParser.json_array,
+    "JSON_OBJECT": ExpressionParser.json_object,
+    "REPEAT": ExpressionParser.repeat,
+    "CONCAT": ExpressionParser.concat,
+    "CAST": ExpressionParser.cast,
 }

@@ -28,6 +28,7 @@ from conformance.reference.jsonb.values import (
 from conformance.reference.partial.expression import (
     Call,
     Column,
+    Computed,
     Constant,
     Expression,
     Increment,
@@ -194,7 +195,11 @@ def format_expression(expression: Expression, *, new: str = "") -> str:
         inner = format_expression(expression.inner, new=new)
         if expression.wrapper is Wrapper.CAST:
             return f"CAST({inner} AS JSON)"
+        if expression.wrapper is Wrapper.IFNULL:
+            return f"IFNULL({inner}, NULL)"
         return f"COALESCE({inner})" if expression.wrapper is Wrapper.COALESCE else f"IF(TRUE, {inner}, NULL)"
+    if isinstance(expression, Computed):
+        return expression.sql
     if isinstance(expression, Increment):
         sign = "-" if expression.by < 0 else "+"
         return f"{new}{quote_identifier(expression.column)} {sign} {abs(expression.by)}"

@@ -56,7 +56,7 @@ _TOKEN: Final = re.compile(
     | (?P<string>'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+")
     | (?P<name>`(?:[^`]|``)*+`)
     | (?P<word>[A-Za-z_$\u0080-\uffff][0-9A-Za-z_$\u0080-\uffff]*)
-    | (?P<symbol>[(),+\-])
+    | (?P<symbol>->>?|-(?!-(?:\s|\Z))|/(?!\*)|[(),+*%])
     | (?P<end>\Z)
     )""",
     re.VERBOSE | re.DOTALL,

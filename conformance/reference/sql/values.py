@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Final
@@ -54,10 +54,16 @@ class SqlType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SqlValue:
-    """A value and its SQL type; ``json`` is what it becomes as a JSON value."""
+    """A value and its SQL type; ``json`` is what it becomes as a JSON value.
+
+    ``null_of``: of NULL, the type that the expression has otherwise, if it is known. ``literal``: of a string, whether
+    it stands in the statement itself.
+    """
 
     type: SqlType
     json: JsonValue = None
+    null_of: SqlType | None = field(default=None, compare=False)
+    literal: bool = field(default=False, compare=False)
 
 
 NULL: Final = SqlValue(SqlType.NULL)
@@ -65,6 +71,13 @@ NULL: Final = SqlValue(SqlType.NULL)
 
 def _truncated(kind: str, text: object) -> MysqlError:
     return MysqlError(1292, "ER_TRUNCATED_WRONG_VALUE", f"truncated incorrect {kind} value", got=text)
+
+
+def bad_decimal(value: SqlValue) -> MysqlError:
+    """The error of a string that is no DECIMAL; it has two numbers."""
+    if value.literal:
+        return _truncated("DECIMAL", value.json)
+    return MysqlError(1366, "ER_TRUNCATED_WRONG_VALUE_FOR_FIELD", "incorrect DECIMAL value", got=value.json)
 
 
 def _wrong_value(kind: str, text: str) -> MysqlError:
@@ -169,7 +182,7 @@ def cast_decimal(value: SqlValue, precision: int, scale: int) -> SqlValue:
         if match is None:
             if re.search("[eE]", str(raw)):
                 raise outside("a string with an exponent in a CAST to DECIMAL", got=raw)
-            raise _truncated("DECIMAL", raw)
+            raise bad_decimal(value)
         text = match[1]
     elif value.type in (SqlType.INTEGER, SqlType.BOOLEAN):
         assert isinstance(raw, int)

@@ -13,6 +13,7 @@ import pytest
 
 from conformance.reference.binlog.encrypted_file import HEADER_SIZE, EncryptionHeader
 from conformance.reference.encryption.keyring import Keyring
+from tests.in_process import lab_here
 from tests.keyring_server import server_with_keyring
 from tests.live import lab
 
@@ -114,12 +115,27 @@ def start_of(written: Written, number: int) -> int:
         return [event.position or 0 for event in read_events(file)][number]
 
 
-@pytest.mark.parametrize("command", ["apply", "explain"])
-def test_the_other_commands_read_them_too(written: Written, command: str) -> None:
-    names = written.names if command == "apply" else written.names[:1]
-    encrypted = lab(command, "--keyring", written.keyring, *names, cwd=written.encrypted)
-    plain = lab(command, *names, cwd=written.plain)
-    assert (encrypted.code, encrypted.out) == (0, plain.out)
+@pytest.mark.parametrize("command", ["apply", "apply --undo", "explain", "check --format json", "matrix estimate"])
+def test_the_other_commands_read_them_too(written: Written, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The first log creates the table, which nothing takes back; the second one is empty.
+    names = {"explain": written.names[:1], "apply --undo": written.names[2:3]}.get(command, written.names)
+    monkeypatch.chdir(written.encrypted)
+    encrypted = lab_here(*command.split(), "--keyring", written.keyring, *names)
+    monkeypatch.chdir(written.plain)
+    plain = lab_here(*command.split(), *names)
+    assert plain.code == (1 if "check" in command else 0), plain.text
+    assert (encrypted.code, encrypted.out) == (plain.code, plain.out)
+    assert plain.out
+
+
+def test_expand_writes_the_same_file_of_both(written: Written, tmp_path: Path) -> None:
+    for name in written.names:
+        encrypted = lab_here(
+            "expand", "--keyring", written.keyring, written.encrypted / name, "-o", tmp_path / "encrypted"
+        )
+        plain = lab_here("expand", written.plain / name, "-o", tmp_path / "plain")
+        assert encrypted.code == plain.code == 0, encrypted.text
+        assert (tmp_path / "encrypted").read_bytes() == (tmp_path / "plain").read_bytes()
 
 
 def test_a_keyring_of_another_time_is_refused(written: Written) -> None:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from conformance.checks.decoders.forecast.features import features_of
+from conformance.checks.decoders.forecast.limits import DEFAULTS, Limit, Measure, Near, near
 from conformance.reference.binlog.control_events import Incident
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
-from conformance.reference.binlog.header import Checksum, Flag
+from conformance.reference.binlog.header import FOOTER_SIZE, Checksum, Flag
 from conformance.reference.binlog.load import ExecuteLoadQuery
+from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows
 from conformance.reference.errors import CodecError
@@ -20,6 +22,8 @@ from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.statements import statement_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from conformance.reference.binlog.event import Event
 
 PACKET: Final = (1 << 24) - 1  # bytes of a packet of the protocol: a larger event travels in several
@@ -55,26 +59,33 @@ class Table:
 
 @dataclass(slots=True)
 class Transaction:
-    """One transaction: where it begins, its bytes in the file, and how many rows it changes."""
+    """One transaction: where it begins, its bytes in the file, and how many rows it changes.
+
+    ``plain``: its bytes in the cache, without compression; ``payload``: the largest content of a payload.
+    """
 
     file: str
     position: int
     gtid: str | None
     size: int = 0
     rows: int = 0
+    plain: int = 0
+    payload: int = 0
 
 
 class Survey:
     """Takes every event of the logs, those of payloads too, between :meth:`start_file` and the next one."""
 
-    def __init__(self, *, top: int) -> None:
+    def __init__(self, *, top: int, limits: Sequence[Limit] = DEFAULTS) -> None:
         self._top = top
+        self._limits = limits
         self._open: Transaction | None = None
         self._largest: list[Transaction] = []
         self.files: list[File] = []
         self.tables: dict[str, Table] = {}
         self.features: Counter[str] = Counter()
         self.transactions = 0
+        self.near: list[Near] = []
         self.largest_event = (0, "", 0)  # bytes, file, position
         self.large_events = 0  # above a packet
         self.statements: list[tuple[str, int, str]] = []  # that change rows and are not in row events
@@ -94,6 +105,8 @@ class Survey:
                 self._table(body).features[feature] += 1
         if event.inner is None:
             self._in_file(file, event)
+        elif self._open is not None:
+            self._open.plain += event.header.length
         match body:
             case FormatDescription():
                 file.version = body.server_version
@@ -139,15 +152,22 @@ class Survey:
             self._open = Transaction(file.name, position, gtid_text(event.body))
         elif event.header.type in (EventType.ROTATE, EventType.STOP):
             self._end()
-        if self._open is not None:
-            self._open.size += length
+        if self._open is None:
+            return
+        self._open.size += length
+        if isinstance(event.body, TransactionPayload):
+            self._open.payload = max(self._open.payload, event.body.uncompressed_size or 0)
+        elif not isinstance(event.body, Gtid | GtidTagged):  # the cache of a transaction has neither GTID nor checksums
+            self._open.plain += length - (FOOTER_SIZE if file.checksums else 0)
 
     def _end(self) -> None:
         if self._open is None:
             return
         self.transactions += 1
-        self._largest.append(self._open)
-        self._open = None
+        done, self._open = self._open, None
+        self._largest.append(done)
+        sizes = {Measure.WRITTEN: done.size, Measure.PLAIN: done.plain, Measure.PAYLOAD: done.payload}
+        self.near += near(self._limits, sizes, done.file, done.position, done.gtid)
         if len(self._largest) > 4 * self._top + 64:
             self._largest = self.largest
 

@@ -14,6 +14,7 @@ from conformance.checks.decoders.forecast.forecast import forecast
 from conformance.checks.decoders.forecast.outcomes import OUTCOMES, OWN, UNKNOWN, Outcome, Tool, load_outcomes
 from conformance.checks.decoders.suite import load_suite
 from conformance.reference.binlog.files import FileReader, read_events
+from conformance.reference.binlog.payload import TransactionPayload
 from conformance.subjects.builtin.catalogue import catalogue
 from tests.in_process import lab_here
 
@@ -104,3 +105,32 @@ def test_statements_encrypted_and_cut_files_end_with_1(tmp_path: Path) -> None:
     assert "encrypted: no FORMAT" in out.replace("\\", "")
     assert "the binary log is encrypted" in out
     assert "the last event is cut off" in out
+
+
+def test_a_transaction_near_a_limit_is_named_and_one_beyond_a_given_one_ends_with_1() -> None:
+    log = CORPUS / "04-partial-multi-json-full.binlog"
+    (largest,) = json.loads(checked(log, "--format", "json", "--top", "1")[1])["largest_transactions"]
+    for name, size in (("max_binlog_cache_size", "plain"), ("group_replication_transaction_size_limit", "size")):
+        for allowed, beyond in ((largest[size] - 1, True), (largest[size], False), (2 * largest[size], False)):
+            words = (log, "--tool", "mysqlbinlog", "--limit", f"{name}={allowed}", "--format", "json")
+            code, out = checked(*words)
+            near = [each for each in json.loads(out)["near_limits"] if each["position"] == largest["position"]]
+            assert [(each["limit"], each["size"], each["beyond"]) for each in near] == [(name, largest[size], beyond)]
+            assert code == int(beyond)
+        code, out = checked(log, "--tool", "mysqlbinlog", "--limit", f"{name}={2 * largest[size] + 1}")
+        assert "which has" not in out
+        assert code == 0
+        assert "near_limits" in checked(log, "--limit", f"{name}=0", "--format", "json")[1]
+    assert f"which has 100 % of {name} ({largest[size]})" in checked(log, "--limit", f"{name}={largest[size]}")[1]
+    for wrong in ("nothing=1", "payload", "payload=x"):
+        assert checked(log, "--limit", wrong)[0] == 2
+
+
+def test_of_a_payload_the_bytes_inside_are_counted() -> None:
+    log = CORPUS / "12-compressed-payload.binlog"
+    found = json.loads(checked(log, "--format", "json", "--limit", "payload=1")[1])["near_limits"]
+    with log.open("rb") as file:
+        inside = [
+            event.body.uncompressed_size for event in read_events(file) if isinstance(event.body, TransactionPayload)
+        ]
+    assert [each["size"] for each in found if each["limit"] == "payload" and each["size"]] == inside

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.servers.errors import SqlError
 from tests.checks.decoders.forecast.confirm import checked, facts, tools
 from tests.checks.decoders.forecast.workload import case_of
+from tests.in_process import lab_here
 
 if TYPE_CHECKING:
     from conformance.servers.run.process import ProcessServer
@@ -75,3 +78,40 @@ def test_a_wrong_count_is_not_confirmed(server: ProcessServer) -> None:
         found = checked(log)
         found[part][0].update(wrong)
         assert facts(server.program("mysqlbinlog"), log, found)[1]
+
+
+def test_a_transaction_beyond_the_cache_is_one_that_the_server_refuses(server: ProcessServer, tmp_path: Path) -> None:
+    """The size that ``check`` holds against max_binlog_cache_size is the one that the server does.
+
+    The server counts what it has written to the file of the cache, so its last blocks are free.
+    """
+    rows = "INSERT INTO a SELECT n, REPEAT('x', 400) FROM (WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1"
+    rows += " FROM s WHERE n < 1000) SELECT n FROM s) AS t"
+    log = tmp_path / "large.binlog"
+    outcomes = []
+    with server.connect() as connection, server.schema(connection) as schema:
+        connection.execute("CREATE TABLE a (id INT PRIMARY KEY, c VARCHAR(400))")
+        connection.execute("FLUSH BINARY LOGS")
+        name = str(connection.execute("SHOW BINARY LOG STATUS").texts()[0][0])
+        connection.execute(rows)
+        connection.execute("FLUSH BINARY LOGS")
+        log.write_bytes((Path(str(connection.variable("log_bin_basename"))).parent / name).read_bytes())
+        (largest,) = checked(log, top=1)["largest_transactions"]
+        blocks = largest["plain"] // 4096  # the variable counts in blocks of this size
+        assert blocks > 90
+        for limit in (4096 * (blocks - 8), 4096 * (blocks + 1)):
+            connection.execute(f"SET GLOBAL max_binlog_cache_size = {limit}")
+            connection.execute("SET GLOBAL binlog_cache_size = 4096")
+            with server.connect() as session:
+                session.execute(f"USE {schema}")
+                session.execute("TRUNCATE TABLE a")
+                try:
+                    session.execute(rows)
+                    refused = 0
+                except SqlError as error:
+                    refused = error.number
+            done = lab_here("check", log, "--limit", f"max_binlog_cache_size={limit}", "--format", "json")
+            outcomes.append((refused, [each["beyond"] for each in json.loads(done.out)["near_limits"]], done.code))
+        connection.execute("SET GLOBAL max_binlog_cache_size = DEFAULT")
+        connection.execute("SET GLOBAL binlog_cache_size = DEFAULT")
+    assert [outcome[:2] for outcome in outcomes] == [(1197, [True]), (0, [False])]

@@ -1,0 +1,205 @@
+"""``+ - * / % DIV`` and the minus sign on SQL values, as MySQL types and bounds them.
+
+Operands that are strings, doubles or JSON values make a DOUBLE, also where the JSON value is an integer. Two integers
+stay integers, and a DECIMAL makes a DECIMAL. Under the default sql_mode what cannot be converted, a division by zero
+and a result out of range are errors of an UPDATE (partial-update 2.4).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from decimal import Decimal, localcontext
+from typing import TYPE_CHECKING, Final
+
+from conformance.reference.errors import MysqlError
+from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque, UInt
+from conformance.reference.sql import decimals
+from conformance.reference.sql.tokens import outside
+from conformance.reference.sql.values import NULL, SqlType, SqlValue, bad_decimal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_DOUBLE_TEXT: Final = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)?\s*", re.ASCII)
+_NUMBER_IN_JSON: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_INTEGER_IN_JSON: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_LONG_MIN: Final = -(1 << 63)
+_LONG_MAX: Final = (1 << 63) - 1
+_ULONG_MAX: Final = (1 << 64) - 1
+_FLOATING: Final = frozenset((SqlType.STRING, SqlType.DOUBLE, SqlType.JSON))
+_EXACT: Final = frozenset((SqlType.INTEGER, SqlType.BOOLEAN, SqlType.DECIMAL))
+_NULL_DOUBLE: Final = SqlValue(SqlType.NULL, null_of=SqlType.DOUBLE)
+_ON_NUMBERS: Final[dict[str, Callable[[int, int], int]]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+_ON_DOUBLES: Final[dict[str, Callable[[float, float], float]]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "%": math.fmod,
+}  # fmt: skip
+_ON_DECIMALS: Final[dict[str, Callable[[decimals.Exact, decimals.Exact], decimals.Exact]]] = {
+    "+": decimals.add, "-": decimals.subtract, "*": decimals.multiply, "/": decimals.divide, "%": decimals.modulo,
+}  # fmt: skip
+
+
+def combine(sign: str, one: SqlValue, other: SqlValue) -> SqlValue:
+    """``one sign other``; ``sign`` is one of ``+ - * / % DIV``."""
+    for value in (one, other):
+        if value.type not in _FLOATING | _EXACT | {SqlType.NULL}:
+            raise outside(f"{value.type.value} in arithmetic", expected="numbers, strings and JSON values")
+    types = {
+        one.type if one.type is not SqlType.NULL else one.null_of,
+        other.type if other.type is not SqlType.NULL else other.null_of,
+    }
+    if sign == "DIV":
+        return _whole_quotient(one, other)
+    if types & _FLOATING:
+        # The server converts both operands, also where one is NULL.
+        a, b = (None if value.type is SqlType.NULL else number(value) for value in (one, other))
+        return _NULL_DOUBLE if a is None or b is None else SqlValue(SqlType.DOUBLE, _double(sign, a, b))
+    if SqlType.NULL in (one.type, other.type):
+        return SqlValue(
+            SqlType.NULL, null_of=SqlType.DECIMAL if SqlType.DECIMAL in types or sign == "/" else SqlType.INTEGER
+        )
+    if SqlType.DECIMAL in types or sign == "/":
+        return SqlValue(SqlType.DECIMAL, decimals.as_opaque(_ON_DECIMALS[sign](_exact(one), _exact(other))))
+    return _integer(sign, one, other)
+
+
+def negate(value: SqlValue) -> SqlValue:
+    """``-value``, of what is no literal."""
+    if value.type is SqlType.NULL:
+        return NULL
+    if value.type in _FLOATING:
+        return SqlValue(SqlType.DOUBLE, -number(value))
+    if value.type is SqlType.DECIMAL:
+        exact = _exact(value)
+        return SqlValue(SqlType.DECIMAL, decimals.as_opaque(decimals.Exact(-exact.number, exact.whole, exact.scale)))
+    if value.type in _EXACT:
+        assert isinstance(value.json, int)
+        return _bounded(-int(value.json), unsigned=False)
+    raise outside(f"a minus sign before {value.type.value}", expected="a number")
+
+
+def number(value: SqlValue) -> float:
+    """The DOUBLE that a value is converted to."""
+    if value.type is SqlType.STRING:
+        return _from_text(str(value.json))
+    if value.type is SqlType.JSON:
+        return _from_json(value.json)
+    if value.type is SqlType.DECIMAL:
+        return float(_exact(value).number)
+    assert isinstance(value.json, int | float)
+    return float(value.json)
+
+
+def scalar(value: SqlValue, wanted: str) -> SqlValue:
+    """The SQL value of a JSON value that a CAST or DIV converts. Raises 3156 for what is no number and no text."""
+    if value.type is not SqlType.JSON:
+        return value
+    raw = value.json
+    if isinstance(raw, bool):
+        return SqlValue(SqlType.BOOLEAN, raw)
+    if isinstance(raw, int):
+        return SqlValue(SqlType.INTEGER, raw)
+    if isinstance(raw, float):
+        return SqlValue(SqlType.DOUBLE, raw)
+    if isinstance(raw, str):
+        if (_INTEGER_IN_JSON if wanted == "INTEGER" else _NUMBER_IN_JSON).fullmatch(raw) is None:
+            raise _invalid(wanted)
+        return SqlValue(SqlType.STRING, raw)
+    if isinstance(raw, Opaque) and raw.field_type == DECIMAL:
+        return SqlValue(SqlType.DECIMAL, raw)
+    if isinstance(raw, Opaque):
+        raise outside(f"a date, a time or bytes inside JSON as {wanted}")
+    raise _invalid(wanted)
+
+
+def _invalid(wanted: str) -> MysqlError:
+    return MysqlError(3156, "ER_INVALID_JSON_VALUE_FOR_CAST", f"invalid JSON value for a cast to {wanted}")
+
+
+def _from_text(text: str) -> float:
+    match = _DOUBLE_TEXT.fullmatch(text)
+    if match is None:
+        raise MysqlError(1292, "ER_TRUNCATED_WRONG_VALUE", "truncated incorrect DOUBLE value", got=text)
+    value = float(match[1] or "0")
+    if math.isinf(value):
+        raise outside("a string beyond the largest double in arithmetic", got=text)
+    return value
+
+
+def _from_json(value: JsonValue) -> float:
+    if value == "":
+        return 0.0
+    return number(scalar(SqlValue(SqlType.JSON, value), "DOUBLE"))
+
+
+def _double(sign: str, one: float, other: float) -> float:
+    if sign in ("/", "%") and not other:
+        raise MysqlError(1365, "ER_DIVISION_BY_ZERO", "division by 0")
+    result = _ON_DOUBLES[sign](one, other)
+    if math.isinf(result):
+        raise MysqlError(1690, "ER_DATA_OUT_OF_RANGE", "DOUBLE value is out of range")
+    return result
+
+
+def _exact(value: SqlValue) -> decimals.Exact:
+    if value.type is SqlType.DECIMAL:
+        assert isinstance(value.json, Opaque)
+        return decimals.of_opaque(value.json)
+    assert isinstance(value.json, int)
+    return decimals.of_integer(int(value.json))
+
+
+def _integer(sign: str, one: SqlValue, other: SqlValue) -> SqlValue:
+    a, b = one.json, other.json
+    assert isinstance(a, int)
+    assert isinstance(b, int)
+    unsigned = isinstance(a, UInt) or isinstance(b, UInt)
+    if sign == "%":
+        if not b:
+            raise MysqlError(1365, "ER_DIVISION_BY_ZERO", "division by 0")
+        return _bounded(int(math.copysign(1, a)) * (abs(int(a)) % abs(int(b))), unsigned=isinstance(a, UInt))
+    return _bounded(_ON_NUMBERS[sign](int(a), int(b)), unsigned=unsigned)
+
+
+def _whole_quotient(one: SqlValue, other: SqlValue) -> SqlValue:
+    """``one DIV other``: the quotient of exact numbers, without what is behind the point."""
+    unsigned = any(value.type is SqlType.INTEGER and isinstance(value.json, UInt) for value in (one, other))
+    null = SqlValue(SqlType.NULL, null_of=SqlType.INTEGER)
+    a = _number_of(one)
+    if a is None:
+        return null  # here the server does not convert the other one
+    b = _number_of(other)
+    if b is None:
+        return null
+    if not b:
+        raise MysqlError(1365, "ER_DIVISION_BY_ZERO", "division by 0")
+    with localcontext() as context:
+        context.prec = 100
+        quotient = int(a / b)
+    if not {one.type, other.type} <= {SqlType.INTEGER, SqlType.BOOLEAN} and not _LONG_MIN <= quotient <= _ULONG_MAX:
+        raise MysqlError(1292, "ER_TRUNCATED_WRONG_VALUE", "truncated incorrect DECIMAL value", got=quotient)
+    return _bounded(quotient, unsigned=unsigned)
+
+
+def _number_of(value: SqlValue) -> Decimal | None:
+    value = scalar(value, "DECIMAL")
+    if value.type is SqlType.NULL:
+        return None
+    if value.type in _EXACT:
+        return _exact(value).number
+    if value.type is SqlType.STRING and _is_blank_or_bad(str(value.json)):
+        raise bad_decimal(value)
+    return Decimal(repr(number(value)))
+
+
+def _is_blank_or_bad(text: str) -> bool:
+    match = _DOUBLE_TEXT.fullmatch(text)
+    return match is None or match[1] is None
+
+
+def _bounded(value: int, *, unsigned: bool) -> SqlValue:
+    if not (0 if unsigned else _LONG_MIN) <= value <= (_ULONG_MAX if unsigned else _LONG_MAX):
+        kind = "BIGINT UNSIGNED" if unsigned else "BIGINT"
+        raise MysqlError(1690, "ER_DATA_OUT_OF_RANGE", f"{kind} value is out of range", got=value)
+    return SqlValue(SqlType.INTEGER, UInt(value) if unsigned else value)
