@@ -102,7 +102,7 @@ def main() -> int:
             for row in rows[:: max(1, len(rows) // 50)]
             if row["digest"] != digest(make_script(str(options.seed), row["block"], Limits(), updates=row["updates"]))
         ]
-    # Compressed transactions have times and numbers of their server in them, and so other lengths; a rate is of its run.
+    # Compressed transactions have times and numbers of their server in them, and so other lengths.
     totals, expected = (
         {name: value for name, value in run["totals"].items() if "bytes" not in name and name != RATE}
         for run in (found, local)
