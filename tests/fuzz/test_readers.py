@@ -28,6 +28,7 @@ ELSEWHERE = {
     "encryption/aes.py:Encryption.cbc": "locks the passwords that our own writer takes",
     "replay/expansion.py:Expansion.event": "writes: puts bytes of an event that was read into another file",
     "sql/datetime_text.py:parse_datetime": "takes an option of the command line, in a pattern of fixed widths",
+    "text/mysqlbinlog.py:MemorySpool.add": "takes what was printed of a statement whose end is another event",
     "text/mysqlbinlog.py:Spool.add": "a protocol; takes what was printed",
 }
 
