@@ -30,6 +30,7 @@ ELSEWHERE = {
     "replay/expansion.py:Expansion.event": "writes: puts bytes of an event that was read into another file",
     "sql/datetime_text.py:parse_datetime": "takes an option of the command line, in a pattern of fixed widths",
     "sql/row_expressions.py:read_value": "takes an option of the command line; the target sql-expression reads more",
+    "text/mysqlbinlog.py:MemorySpool.add": "takes what was printed of a statement whose end is another event",
     "text/mysqlbinlog.py:Spool.add": "a protocol; takes what was printed",
 }
 

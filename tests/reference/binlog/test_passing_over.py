@@ -22,7 +22,8 @@ def test_what_is_left_is_the_same_and_what_is_passed_over_is_counted(path: Path)
     data = path.read_bytes()
     whole = list(read_events(io.BytesIO(data), expand=True))
     reader = FileReader(expand=True)
-    reader.decoder.pass_over = passed = {}
+    passed: dict[int, int] = {}
+    reader.decoder.pass_over = passed
     left = list(read_events(io.BytesIO(data), reader=reader))
     shown = [event for event in whole if event.inner is not None or event.header.type not in PASSED]
     assert [event[:1] + event[2:] for event in left] == [event[:1] + event[2:] for event in shown]
@@ -50,7 +51,8 @@ def test_an_xid_of_another_length_is_an_error() -> None:
     data = LOGS[0].read_bytes()
     description = next(iter(read_events(io.BytesIO(data))))
     reader = FileReader()
-    reader.decoder.pass_over = passed = {}
+    passed: dict[int, int] = {}
+    reader.decoder.pass_over = passed
     reader.decoder.decode(encode_event(description.body))
     xid = next(event for event in read_events(io.BytesIO(data)) if event.header.type == EventType.XID)
     raw = xid.encode()
