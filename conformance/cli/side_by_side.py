@@ -18,6 +18,7 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from conformance.checks.lanes import Lanes
+from conformance.servers.run.directories import remove_orphans
 from conformance.stream import Asked, Progress, Subject
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 _FORK: Final = get_context("fork")  # the workers have the collected checks, without collecting them again
 _PR_SET_PDEATHSIG: Final = 1
-_ENDING_SECONDS: Final = 60.0  # that a worker may take to stop its servers
+_ENDING_SECONDS: Final = 120.0  # that a worker may take to stop its servers
 
 
 class Stop(NamedTuple):
@@ -189,6 +190,7 @@ def _end(workers: list[Worker]) -> None:
             if worker.process.is_alive():  # its servers end with it
                 worker.process.kill()
                 worker.process.join()
+        remove_orphans()  # what a worker was removing when a signal broke that off
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
