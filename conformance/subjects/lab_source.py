@@ -6,6 +6,7 @@ one with the last marker, as a server would have them. INFORMATION_SCHEMA has th
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.decoder_case import DecoderCase
     from conformance.reference.binlog.event import Body
+    from conformance.servers.source.packets import Value
 
 VERSION: Final = "9.7.4"
 _FILE: Final = "binlog.{:06}"
@@ -48,6 +50,8 @@ _MARKER: Final = Table(
     primary_key=((0, 0),),
 )
 _MAP: Final = table_map(_MARKER, "FULL", table_id=1)
+_GLOBALS: Final[dict[str, Value]] = {"binlog_row_metadata": "FULL"}  # as on the server that Cases run on
+_SET_GLOBAL: Final = re.compile(r"SET\s+GLOBAL\s+(\w+)\s*=\s*'?(\w+)'?", re.IGNORECASE)
 _DDL: Final = ("CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE")
 _ANONYMOUS: Final = Gtid(
     type=EventType.ANONYMOUS_GTID, immediate_commit_timestamp=_TIME * 10**6, immediate_server_version=90704
@@ -74,7 +78,7 @@ class LabSource(Closing):
             version=VERSION,
             gtid_mode="OFF_PERMISSIVE",
             prepared=self._known,
-            variables={"binlog_row_metadata": "FULL"},
+            variables=_GLOBALS,
             tls=tls,
         )
         self._source.facts.table_logs = logs
@@ -128,6 +132,7 @@ class LabSource(Closing):
         self._executed = str(self._source.facts.logs.executed)
         before = self._file([*self._queries([*drops, *prepare]), *_marked(begun)])
         self._source.facts.prepared = (*self._known, *prepare)
+        self._source.facts.variables.follow(_GLOBALS | _set_globals(prepare))
         self._source.facts.table_logs = LogFiles([middle])
         self._source.facts.forget_tables()
         files += [before, middle]
@@ -201,6 +206,11 @@ class LabSource(Closing):
     def close(self) -> None:
         """End all connections."""
         self._source.close()
+
+
+def _set_globals(statements: Iterable[str]) -> dict[str, Value]:
+    """The global variables that a Case sets."""
+    return {found[1].lower(): found[2].upper() for text in statements if (found := _SET_GLOBAL.match(text.strip()))}
 
 
 def _checksum(log: LogFile) -> int:

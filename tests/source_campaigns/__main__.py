@@ -91,7 +91,7 @@ def main() -> int:
     three.add_argument("--streams", type=int, default=500)
     three.set_defaults(run=_hostile)
     four = kinds.add_parser("mariadb", help="MariaDB's replica follows what it knows of MySQL's log")
-    four.add_argument("--changes", type=int, default=10_000)
+    four.add_argument("--changes", type=int, default=2000)
     four.set_defaults(run=_mariadb)
     arguments = parser.parse_args()
     return int(bool(arguments.run(arguments)))

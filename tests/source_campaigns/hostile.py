@@ -21,8 +21,8 @@ from conformance.servers.wire.connection import Address, connect
 from conformance.subjects.child import Limits
 from conformance.subjects.conversation import Conversation
 from conformance.subjects.specs import client_command, parse_subject
-from generators import hostile_streams
 from generators.draw import Stream
+from tests.source_campaigns import hostile_streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable

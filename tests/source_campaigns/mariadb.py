@@ -96,6 +96,7 @@ def server() -> Iterator[Connection]:
         words = [
             *own_loader(root), str(root / "usr/sbin/mariadbd"), "--no-defaults", f"--datadir={directory}",
             f"--basedir={root / 'usr'}", f"--lc-messages-dir={share}", "--skip-grant-tables",
+            "--innodb-flush-log-at-trx-commit=0",
         ]  # fmt: skip
         if os.getuid() == 0:
             words.append("--user=root")

@@ -13,9 +13,8 @@ from conformance.servers.source.log_files import LogFiles, NoLog
 from conformance.servers.source.login import Account
 from conformance.servers.source.scripted import FILE, PASSWORD, USER
 from conformance.servers.source.server import Source
-from generators import hostile_streams
 from generators.draw import Stream
-from tests.source_campaigns import hostile
+from tests.source_campaigns import hostile, hostile_streams
 
 ROOT = Path(__file__).resolve().parents[2]
 CLIENT = f"wire:{sys.executable} {ROOT / 'tests/subjects/wire_client.py'} anywhere"
