@@ -71,7 +71,7 @@ def read_part(
                 encrypted = plain is not log
                 for event in _events(reader, plain, left, window):
                     if event.header.type in _FIRST and event.inner is None:
-                        reader.decoder.tables.clear()  # no part reads those of earlier transactions
+                        reader.decoder.forget_tables()  # no part reads those of earlier transactions
                     given = event
                     yield event
                     given = None

@@ -204,9 +204,13 @@ class EventDecoder:
         if self._rules_for is not None:
             self.rules = self._rules_for(event.body.server_version)
             self._maps.clear()
-        self._latest = None
-        self.tables.clear()  # table ids start again in another server's, or another run's, file
+        self.forget_tables()  # table ids start again in another server's, or another run's, file
         return event
+
+    def forget_tables(self) -> None:
+        """Rows events need new TABLE_MAPs from here on."""
+        self.tables.clear()
+        self._latest = None
 
     def inner_events(self, event: Event) -> Iterator[Event]:
         """The events of a compressed transaction. They have no checksum, and their positions have no meaning."""
