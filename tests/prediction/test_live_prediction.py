@@ -41,13 +41,13 @@ def no_reason(step: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("fault", "seen"),
+    ("wrong", "seen"),
     [(another_byte, "the log has"), (the_form_for_the_reason, "calls the column"), (no_reason, "the reason is None")],
 )
 def test_a_wrong_prediction_is_seen(
-    server: ProcessServer, fault: Callable[[dict[str, Any]], dict[str, Any]], seen: str
+    server: ProcessServer, wrong: Callable[[dict[str, Any]], dict[str, Any]], seen: str
 ) -> None:
-    result = run_updates(server, seed="live", updates=40, alter=fault)
+    result = run_updates(server, seed="live", updates=40, alter=wrong)
     assert any(seen in problem for problem in result.problems)
 
 
