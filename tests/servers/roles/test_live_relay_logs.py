@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -95,6 +97,14 @@ def test_transactions_of_all_kinds_are_read(reader: LogReader) -> None:
     assert not any(end.death or end.silent for end in ends.values()), ends
 
 
+def stands(pid: int) -> bool:
+    """Whether all threads of a process are stopped."""
+    states = [
+        path.read_text("ascii").rpartition(")")[2].split()[0] for path in Path(f"/proc/{pid}/task").glob("*/stat")
+    ]
+    return set(states) == {"T"}
+
+
 @pytest.fixture
 def struck(reader: LogReader, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The next look at the applier is preceded by the signal that is put here."""
@@ -102,7 +112,10 @@ def struck(reader: LogReader, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def strike(server: OwnServer, session: Connection) -> ApplierStatus:
         if blows:
-            os.kill(server.pid, blows.pop())
+            blow = blows.pop()
+            os.kill(server.pid, blow)
+            while blow == signal.SIGSTOP and not stands(server.pid):  # till then a thread may still answer
+                time.sleep(0.001)
         return applier_status(server, session)
 
     monkeypatch.setattr(relay_log_applier, "applier_status", strike)
