@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from scenarios.costs import Memory
@@ -36,7 +37,7 @@ class Sampler:
         workers: list[int] = []
         for root in roots:
             for process in (root, *root.children(recursive=True)):
-                if process != driver:
+                if process != driver and not _is_starting(process):
                     (jvms if _is_java(process) else workers).append(_resident(process))
         mine = _resident(driver)
         now = Memory(
@@ -50,8 +51,17 @@ class Sampler:
 
 
 def _is_java(process: Any) -> bool:
+    # By its program: a child that the JVM just made has the name of the thread that made it.
     with suppress(Exception):  # the process has ended
-        return str(process.name()) == "java"
+        return Path(process.exe()).name == "java"
+    return False
+
+
+def _is_starting(process: Any) -> bool:
+    """Whether a JVM made this child and it runs no program of its own yet: its memory is that of the JVM."""
+    with suppress(Exception):
+        parent = process.parent()
+        return _is_java(process) and parent is not None and process.cmdline() == parent.cmdline()
     return False
 
 

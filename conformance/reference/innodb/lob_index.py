@@ -197,12 +197,10 @@ class LobIndex:
         )  # fmt: skip
         if not self.layout.compressed and page.u2(where + 54, "unused"):
             raise page.error("bad-lob-list", "bytes that no server uses are not zero", where + 54, "unused", 0)
+        # Nothing binds an older entry's modifier: purge may take the entry between two others and leave both.
         for newer, entry in pairwise((found, *older)):
-            # In a compressed LOB an entry that a rollback brought back keeps the modifier that was rolled back.
-            modifier = entry.modifier if self.layout.compressed else newer.creator
-            wanted = f"version <= {newer.version}, length {length}, modifier {modifier}"
-            got = f"version {entry.version}, length {entry.length}, modifier {entry.modifier}"
-            if entry.version > newer.version or entry.length != length or entry.modifier != modifier:
-                raise page.error("bad-lob-version", "an older version is newer, of another length, or not replaced by"
-                                 " the one after it", where + 12, "older", wanted, got)  # fmt: skip
+            if entry.version > newer.version or entry.length != length:
+                raise page.error("bad-lob-version", "an older version is newer, or of another length", where + 12,
+                                 "older", f"version <= {newer.version}, length {length}",
+                                 f"version {entry.version}, length {entry.length}")  # fmt: skip
         return found
