@@ -15,7 +15,7 @@ import argparse
 import gc
 from dataclasses import replace
 from time import process_time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import EventDecoder
@@ -24,6 +24,7 @@ from conformance.reference.tables.definitions import table_map
 from conformance.reference.tables.table_map import TableMap
 from generators.definitions import definition
 from generators.draw import Stream
+from tests.benchmarks.mysql_replication import Peer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,43 +85,26 @@ def described(data: list[bytes]) -> int:
     return columns
 
 
-class _Control:
-    charset = "utf8mb4"
-
-    def _get_dbms(self) -> str:
-        return "mysql"
-
-
-class Peer:
+def peer() -> Callable[[list[bytes]], int]:
     """python-mysql-replication, fed single events."""
+    read = Peer().event
 
-    def __init__(self) -> None:
-        from pymysql.protocol import MysqlPacket
-        from pymysqlreplication.packet import BinLogPacketWrapper
-
-        self.packet = MysqlPacket
-        self.wrapper = BinLogPacketWrapper
-        self.allowed = set(BinLogPacketWrapper._BinLogPacketWrapper__event_map.values())
-
-    def __call__(self, data: list[bytes]) -> int:
-        columns = 0
-        control = _Control()
-        known: dict[int, Any] = {}
+    def columns(data: list[bytes]) -> int:
+        found = 0
         for event in data:
-            wrapped = self.wrapper(
-                self.packet(b"\0" + event, "utf8"), known, control, (9, 7, 4), True, self.allowed,
-                None, None, None, None, False, False, False, True, False,
-            )  # fmt: skip
+            wrapped = read(event)
             assert wrapped.event_type == EventType.TABLE_MAP
-            columns += wrapped.event.column_count
-        return columns
+            found += wrapped.event.column_count
+        return found
+
+    return columns
 
 
 def compare(some: list[Table], mode: str, rounds: int) -> None:
     """The decoders in turns over the same events."""
     decoders: dict[str, Callable[[list[bytes]], int]] = {"decoded": decoded, "described": described}
     try:
-        decoders["peer"] = Peer()
+        decoders["peer"] = peer()
     except ImportError:
         print("python-mysql-replication is not installed: no ratios")  # noqa: T201 - the figures are the output
     spent = dict.fromkeys(decoders, 0.0)

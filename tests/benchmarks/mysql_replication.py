@@ -33,21 +33,24 @@ class Peer:
         self.packet = MysqlPacket
         self.wrapper = BinLogPacketWrapper
         self.allowed = set(BinLogPacketWrapper._BinLogPacketWrapper__event_map.values())
+        self.control = _Control()
         self.tables: dict[int, Any] = {}
+
+    def event(self, data: bytes) -> Any:
+        """One event, as the peer wraps it."""
+        return self.wrapper(
+            self.packet(b"\0" + data, "utf8"), self.tables, self.control, (9, 7, 4), True, self.allowed,
+            None, None, None, None, False, False, False, True, False,
+        )  # fmt: skip
 
     def __call__(self, data: bytes, *, show: bool = False) -> int:
         """The number of changed rows."""
         updates = 0
         pos = _FIRST
-        control = _Control()
         while pos < len(data):
             length = int.from_bytes(data[pos + 9 : pos + 13], "little")
-            packet = self.packet(b"\0" + data[pos : pos + length], "utf8")
+            wrapped = self.event(data[pos : pos + length])
             pos += length
-            wrapped = self.wrapper(
-                packet, self.tables, control, (9, 7, 4), True, self.allowed,
-                None, None, None, None, False, False, False, True, False,
-            )  # fmt: skip
             event = wrapped.event
             if wrapped.event_type == _TABLE_MAP:
                 self.tables[event.table_id] = event.get_table()
