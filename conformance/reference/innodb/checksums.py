@@ -100,10 +100,10 @@ def wrong_checksum(page: bytes, *, compressed: bool) -> tuple[int, int, int] | N
     stored: int = _U4(page)[0]
     end = len(page) - 8
     second = stored if compressed else _U4(page, end)[0]
-    if stored == second == NO_CHECKSUM:
+    if stored == second == NO_CHECKSUM or page == bytes(len(page)):
         return None
     expected = page_crc32(page, compressed=compressed)
-    if stored == second == expected or not any(page):
+    if stored == second == expected:
         return None
     if compressed:
         adler = adler32(page[34:], adler32(page[24:26], adler32(page[4:16], 0)))

@@ -314,7 +314,7 @@ class Tablespace:
 
     def _check_place(self, number: int, data: bytes) -> None:
         """Raise for a page of another place or tablespace; the checksum covers neither of them everywhere."""
-        if _U4(data, 4)[0] != number and any(data):
+        if _U4(data, 4)[0] != number and data != bytes(len(data)):
             raise DecodeError("wrong-page-number", "the page belongs to another place", offset=4, expected=number,
                               got=_U4(data, 4)[0], path=("number",))  # fmt: skip
         if _U4(data, 34)[0] != self.space_id and any(data[:34]) and _U2(data, 24)[0] != PageType.ALLOCATED:
