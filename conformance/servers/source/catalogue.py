@@ -220,12 +220,10 @@ def _table_row(table: TableFacts) -> tuple[Value, ...]:
 
 
 def _column_row(table: TableFacts, number: int, column: ColumnFacts) -> tuple[Value, ...]:
-    characters = column.characters
-    width = COLLATIONS[column.collation].max_bytes if column.charset and column.collation is not None else 1
     precision, scale = column.precision
     return (
         "def", table.schema, table.name, column.name, number, column.default, "YES" if column.nullable else "NO",
-        column.data_type, characters, characters * width if characters is not None else None, precision, scale,
-        column.fraction, column.charset, column.collation_name, column.type, column.key, column.extra, "select", "", "",
-        None,
+        column.data_type, column.characters, column.octets, precision, scale,
+        column.fraction, column.charset, column.collation_name, column.shown_type, column.key, column.extra,
+        "select", "", "", None,
     )  # fmt: skip

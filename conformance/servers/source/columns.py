@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,7 @@ _SYNONYMS: Final = {
     "INTEGER": "int", "INT4": "int", "INT1": "tinyint", "INT2": "smallint", "INT3": "mediumint", "INT8": "bigint",
     "MIDDLEINT": "mediumint", "DEC": "decimal", "NUMERIC": "decimal", "FIXED": "decimal", "REAL": "double",
     "FLOAT4": "float", "FLOAT8": "double", "CHARACTER": "char", "NCHAR": "char", "NVARCHAR": "varchar",
-    "GEOMCOLLECTION": "geometrycollection",
+    "GEOMETRYCOLLECTION": "geomcollection",
 }  # fmt: skip
 _DEFAULTS: Final = {"decimal": "(10,0)", "char": "(1)", "binary": "(1)", "bit": "(1)", "vector": "(2048)"}
 _TEXTS: Final = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set")
@@ -31,6 +32,12 @@ _SIZES: Final = {
     "tinytext": 255, "text": 65535, "mediumtext": (1 << 24) - 1, "longtext": (1 << 32) - 1,
     "tinyblob": 255, "blob": 65535, "mediumblob": (1 << 24) - 1, "longblob": (1 << 32) - 1,
 }  # fmt: skip
+_OF_BYTES: Final = {"char": "binary", "varchar": "varbinary"} | {
+    f"{size}text": f"{size}blob" for size in ("tiny", "", "medium", "long")
+}
+_MEMBER: Final = re.compile(r"'((?:[^'\\]|''|\\.)*)'", re.DOTALL)
+_ESCAPED: Final = re.compile(r"''|\\.", re.DOTALL)
+_WIDTHS: Final = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}  # of ZEROFILL
 _BY_PREFIX: Final = {1: "tiny", 2: "", 3: "medium", 4: "long"}
 
 
@@ -50,6 +57,11 @@ class ColumnFacts:
     def data_type(self) -> str:
         """DATA_TYPE: the name alone."""
         return self.type.partition("(")[0].partition(" ")[0]
+
+    @property
+    def shown_type(self) -> str:
+        """COLUMN_TYPE, which is utf8mb3: a server shows other characters of members as question marks."""
+        return "".join(letter if ord(letter) < 0x10000 else "?" for letter in self.type)
 
     @property
     def charset(self) -> str | None:
@@ -74,9 +86,20 @@ class ColumnFacts:
         kind = self.data_type
         if kind in _SIZES:
             return _SIZES[kind]
+        if kind in ("enum", "set"):
+            lengths = [len(_ESCAPED.sub("x", member)) for member in _MEMBER.findall(self.type)]
+            return max(lengths) if kind == "enum" else sum(lengths) + len(lengths) - 1
         if kind in (*_TEXTS, *_BYTES) and self.arguments:
-            return int(self.arguments[0])
+            return int(self.arguments[0]) * (4 if kind == "vector" else 1)
         return None
+
+    @property
+    def octets(self) -> int | None:
+        """CHARACTER_OCTET_LENGTH. The sizes of TEXT types are in bytes already."""
+        known = COLLATIONS.get(self.collation) if self.charset and self.collation is not None else None
+        if self.characters is None or known is None or self.data_type in _SIZES:
+            return self.characters
+        return self.characters * known.max_bytes
 
     @property
     def precision(self) -> tuple[int | None, int | None]:
@@ -120,9 +143,13 @@ def defined_column(column: ColumnDefinition, info: ColumnInfo | None, key: Seque
     collation = None
     if name in _TEXTS:
         collation = info.collation if info and info.collation is not None else _named_collation(column.words)
+        if collation == BINARY and name in _OF_BYTES:
+            kind, collation = kind.replace(name, _OF_BYTES[name], 1), None
     extra = "auto_increment" if column.automatic else ""
     if column.generated:
         extra = "STORED GENERATED" if any(word.among("STORED") for word in column.words) else "VIRTUAL GENERATED"
+    if any(word.among("INVISIBLE") for word in column.words):
+        extra = f"{extra} INVISIBLE".lstrip()
     default = column.default[0].text if column.default and not column.default[0].among("NULL") else None
     nullable = not (column.not_null or is_key)
     return ColumnFacts(
@@ -156,21 +183,23 @@ def defined_type(words: Sequence[Word]) -> str:
             parts.append(quote_string(words[rest].text) if words[rest].string else words[rest].text)
             rest += 1
         inner = f"({''.join(parts)})"
-    if name in _DIGITS and inner != "(1)":
+    signs = [word.text.lower() for word in words[rest:] if word.among("UNSIGNED", "ZEROFILL")]
+    if name in _DIGITS and inner != "(1)" and "zerofill" not in signs:
         inner = ""  # a display width
+    if name in _DIGITS and "zerofill" in signs:
+        inner = inner or f"({_WIDTHS[name]})"
     if name == "decimal" and inner and "," not in inner:
         inner = f"{inner[:-1]},0)"
     if name in ("year", "float") or (name in ("datetime", "timestamp", "time") and inner == "(0)"):
         inner = ""
     text = name + (inner or _DEFAULTS.get(name, ""))
-    signs = [word.text.lower() for word in words[rest:] if word.among("UNSIGNED", "ZEROFILL")]
     if "zerofill" in signs and "unsigned" not in signs:
         signs.insert(0, "unsigned")
     return " ".join((text, *signs))
 
 
 def _named_collation(words: Sequence[Word]) -> int:
-    charset = "utf8mb4"
+    charset = "utf8mb3" if words[0].among("NCHAR", "NVARCHAR", "NATIONAL") else "utf8mb4"
     for number, word in enumerate(words[:-1]):
         if word.among("COLLATE") and words[number + 1].text.lower() in COLLATION_IDS:
             return COLLATION_IDS[words[number + 1].text.lower()]
@@ -189,6 +218,7 @@ def logged_column(info: ColumnInfo, name: str) -> ColumnFacts:
         nullable=info.nullable,
         collation=info.collation,
         key="PRI" if info.key_position is not None else "",
+        extra="INVISIBLE" if info.visible is False else "",
     )
 
 
@@ -211,5 +241,5 @@ def _logged_type(info: ColumnInfo) -> str:
     text = type_text(info).lower().removesuffix("(0)")
     name, bracket, rest = text.partition("(")
     plain = {"tinyint": "tinyint", "shortint": "smallint", "mediumint": "mediumint", "int": "int", "longint": "bigint"}
-    text = plain.get(name, name) + bracket + rest
+    text = plain.get(name, _SYNONYMS.get(name.upper(), name)) + bracket + rest
     return f"{text} unsigned" if info.unsigned else text

@@ -140,12 +140,22 @@ def _columns(asked: _Asked) -> Rows:
     table = _table(asked, schema or one, one if schema else other)
     heads: tuple[str, ...] = ("Field", "Type", "Null", "Key", "Default", "Extra")
     rows: list[tuple[Value, ...]] = [
-        (c.name, c.type, "YES" if c.nullable else "NO", c.key, c.default, c.extra) for c in table.columns
+        (c.name, c.shown_type, "YES" if c.nullable else "NO", c.key, c.default, c.extra) for c in table.columns
     ]
     if full:
         heads = ("Field", "Type", "Collation", "Null", "Key", "Default", "Extra", "Privileges", "Comment")
         rows = [
-            (c.name, c.type, c.collation_name, "YES" if c.nullable else "NO", c.key, c.default, c.extra, "select", "")
+            (
+                c.name,
+                c.shown_type,
+                c.collation_name,
+                "YES" if c.nullable else "NO",
+                c.key,
+                c.default,
+                c.extra,
+                "select",
+                "",
+            )
             for c in table.columns
         ]
     return _kept(asked.text, heads, rows)

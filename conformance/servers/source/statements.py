@@ -33,6 +33,7 @@ _LOCKING: Final = re.compile(r"\s+(?:FOR\s+(?:UPDATE|SHARE)|LOCK\s+IN\s+SHARE\s+
 _READING: Final = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION))
 _STEPS: Final = 20_000_000  # instructions of one SELECT
 _ROWS: Final = 1_000_000
+_CASES_APART: Final = ("_SCHEMA", "SCHEMA_NAME", "TABLE_NAME", "EVENT_OBJECT_TABLE")
 _VARIABLE: Final = "lab_variable"
 
 
@@ -57,7 +58,7 @@ class Database:
         with self._lock:
             self._base.set_authorizer(None)
             self._base.execute(f"DROP TABLE IF EXISTS {schema}.{name}")
-            self._base.execute(f"CREATE TABLE {schema}.{name} ({', '.join(f'{one} COLLATE NOCASE' for one in listed)})")
+            self._base.execute(f"CREATE TABLE {schema}.{name} ({', '.join(map(_column, listed))})")
             marks = ", ".join("?" * len(listed))
             self._base.executemany(f"INSERT INTO {schema}.{name} VALUES ({marks})", [tuple(row) for row in rows])
 
@@ -101,6 +102,11 @@ class Database:
         """Forget everything."""
         with self._lock:
             self._base.close()
+
+
+def _column(name: str) -> str:
+    # Names of schemas and tables tell cases apart, as with lower_case_table_names = 0; other texts do not.
+    return f"{name} COLLATE {'BINARY' if name.endswith(_CASES_APART) else 'NOCASE'}"
 
 
 def _authorize(action: int, table: str | None, *_: object) -> int:
