@@ -143,20 +143,10 @@ def _columns(asked: _Asked) -> Rows:
         (c.name, c.shown_type, "YES" if c.nullable else "NO", c.key, c.default, c.extra) for c in table.columns
     ]
     if full:
-        heads = ("Field", "Type", "Collation", "Null", "Key", "Default", "Extra", "Privileges", "Comment")
+        heads = (*heads[:2], "Collation", *heads[2:], "Privileges", "Comment")
         rows = [
-            (
-                c.name,
-                c.shown_type,
-                c.collation_name,
-                "YES" if c.nullable else "NO",
-                c.key,
-                c.default,
-                c.extra,
-                "select",
-                "",
-            )
-            for c in table.columns
+            (*row[:2], column.collation_name, *row[2:], "select", "")
+            for row, column in zip(rows, table.columns, strict=True)
         ]
     return _kept(asked.text, heads, rows)
 
