@@ -152,7 +152,7 @@ class Campaign:
             if bucket is not None:
                 new.append(bucket)
                 self._keep(bucket, channel, place)
-            if trial.death and self._spent(budget):
+            if (channel.together or trial.death) and self._spent(budget):
                 break
         trials.close()
         self.journal.settle()

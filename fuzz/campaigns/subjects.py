@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,13 @@ def find_programs(spec: str, *, narrate: Narrate) -> Maker:
     """Find the programs or the image for the servers of a spec.
 
     Raises :class:`SpecError` for a server that is there already: such inputs go to no server that somebody may need.
+    Processes keep their data in memory: an applier synchronises several files for each log that it is given.
     """
+    maker = _find(spec, narrate)
+    return replace(maker, in_memory=True) if isinstance(maker, ProcessMaker) else maker
+
+
+def _find(spec: str, narrate: Narrate) -> Maker:
     parsed = parse_spec(spec)
     if parsed.kind in (Kind.MYSQL, Kind.NONE):
         raise SpecError(
