@@ -64,7 +64,10 @@ def _instrumenting(instrument: Sequence[str], *, comparisons: bool) -> contextli
     roots = sorted({name.split(".")[0] for name in instrument})
     if not roots:
         return contextlib.nullcontext()
-    return HookManager(set(roots), set(not_instrumented(roots, instrument)), True, comparisons)
+    made: contextlib.AbstractContextManager[object] = HookManager(
+        set(roots), set(not_instrumented(roots, instrument)), True, comparisons
+    )
+    return made
 
 
 def _nothing(_: int) -> None:
@@ -81,6 +84,9 @@ class _Watcher:
         with Path(specification["counter"]).open("r+b") as file:
             cell = memoryview(mmap.mmap(file.fileno(), 8)).cast("Q")
 
+        begin: Callable[[], None]
+        end: Callable[[int], None] = _nothing
+
         def first() -> None:
             """Note blocks in place of atheris, whose Fuzz() has put libFuzzer's function there just now."""
             nonlocal begin, end
@@ -88,8 +94,7 @@ class _Watcher:
             atheris._trace_branch = ways.record  # noqa: SLF001
             begin, end = ways.begin, ways.end
 
-        begin: Callable[[], None] = first
-        end: Callable[[int], None] = _nothing
+        begin = first
 
         def one(data: bytes) -> None:
             cell[0] += 1

@@ -229,6 +229,8 @@ class SteadyLogReader(LogReader):
     def _end_waiting(self, session: Connection) -> LogEnd:
         """Kill the applier's threads, or the server where they do not end. A death now is the lab's own doing."""
         end = LogEnd(waits=True)
+        if crash_report(self.server.error_log()):  # it is dying, and its other threads still answer
+            _await_end(session)
         try:
             kill_applier(session)
             deadline = time.monotonic() + _STANDING / 6
@@ -252,3 +254,11 @@ class SteadyLogReader(LogReader):
         """Close the session and the server."""
         self._hang_up()
         super().close()
+
+
+def _await_end(session: Connection) -> None:
+    """Ask a dying server until it answers no more. Raises :class:`ConnectionLost`, unless that takes too long."""
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
+        session.execute("DO 0")
+        time.sleep(_LONGEST)

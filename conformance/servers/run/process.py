@@ -421,7 +421,7 @@ class ProcessMaker:
     """Makes servers of one installation's programs. ``in_memory``: their data stay in memory if it has room."""
 
     installation: Installation
-    in_memory: bool = False
+    in_memory: bool = dataclasses.field(default=False, kw_only=True)
 
     @property
     def version(self) -> str:
