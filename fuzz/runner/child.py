@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import atheris
-from atheris.import_hook import HookManager
 
 from fuzz.runner.coverage import Ways
 from fuzz.runner.launch import FINDING, READY
@@ -64,7 +63,7 @@ def _instrumenting(instrument: Sequence[str], *, comparisons: bool) -> contextli
     roots = sorted({name.split(".")[0] for name in instrument})
     if not roots:
         return contextlib.nullcontext()
-    made: contextlib.AbstractContextManager[object] = HookManager(
+    made: contextlib.AbstractContextManager[object] = atheris.import_hook.HookManager(
         set(roots), set(not_instrumented(roots, instrument)), True, comparisons
     )
     return made
