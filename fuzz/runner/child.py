@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import atheris
 
-from fuzz.runner.coverage import Ways
+from fuzz.coverage import Ways
 from fuzz.runner.launch import FINDING, READY
 from fuzz.runner.signature import function_in, identity, message_of, signature_of, trace_of
 

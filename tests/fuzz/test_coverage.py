@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from fuzz.runner.coverage import Ways
+from fuzz.coverage import Ways
 
 
 def told(ways: Ways, calls: list[int], way: list[int], size: int) -> Counter[int]:
