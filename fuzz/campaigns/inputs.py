@@ -43,6 +43,7 @@ _GROUPS: Final = 5  # of about ninety injections, in a batch of diverged stateme
 _STATEMENTS: Final = 50  # damaged events in a batch: the campaign checks once for all of them which damages are known
 _TRANSACTIONS: Final = 40
 _FILES: Final = 20
+_RELAY_LOGS: Final = 200  # replicas side by side wait at the end of a batch for the last one
 _LARGEST_FILE: Final = 1 << 16
 _SOURCES: Final = mix(("mutated", 34), ("member", 10), ("twice", 1), ("field", 5))
 _STOPS: Final = mix((True, 15), (False, 1))  # whether a relay log ends with what stops its reader
@@ -108,7 +109,7 @@ def files(seed: str, batch: int) -> list[BytesCase]:
 def logs(seed: str, batch: int) -> list[RelayLog]:
     """A batch of relay logs for a replica."""
     draw = _draw(STREAMS, REPLICA, seed, batch)
-    return [_relay_log(draw.fork(number)) for number in range(_FILES)]
+    return [_relay_log(draw.fork(number)) for number in range(_RELAY_LOGS)]
 
 
 def _relay_log(draw: Draw) -> RelayLog:

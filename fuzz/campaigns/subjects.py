@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from conformance.servers.auto import find_maker
 from conformance.servers.errors import ServerUnavailable, SpecError
@@ -25,11 +26,21 @@ if TYPE_CHECKING:
     from fuzz.campaigns.trial import Bench
 
 
+# As in the template. A server fills a larger redo log with zeros when it begins, which takes half a gigabyte of memory.
+_SMALL: Final = {"loose-innodb-redo-log-capacity": "8M"}
+
+
 def find_programs(spec: str, *, narrate: Narrate) -> Maker:
     """Find the programs or the image for the servers of a spec.
 
     Raises :class:`SpecError` for a server that is there already: such inputs go to no server that somebody may need.
+    Processes keep their data in memory: an applier synchronises several files for each log that it is given.
     """
+    maker = _find(spec, narrate)
+    return replace(maker, in_memory=True) if isinstance(maker, ProcessMaker) else maker
+
+
+def _find(spec: str, narrate: Narrate) -> Maker:
     parsed = parse_spec(spec)
     if parsed.kind in (Kind.MYSQL, Kind.NONE):
         raise SpecError(
@@ -63,11 +74,11 @@ def openers(
 
     def statements() -> Channel:
         narrate("starting a server for BINLOG statements")
-        return Statements(stack.enter_context(Injector(launch_target(maker, narrate=narrate))), bench)
+        return Statements(stack.enter_context(Injector(launch_target(maker, options=_SMALL, narrate=narrate))), bench)
 
     def applier() -> Channel:
         narrate("starting a server whose applier is fed")
-        return Transactions(stack.enter_context(Applier(launch_applier(maker, narrate=narrate))), bench)
+        return Transactions(stack.enter_context(Applier(launch_applier(maker, options=_SMALL, narrate=narrate))), bench)
 
     def replica() -> Channel:
         narrate(f"starting {jobs} replica{'s' if jobs > 1 else ''} that read relay logs")

@@ -11,6 +11,7 @@ line on stderr, and goes on. A hang, lack of memory or a signal cannot be caught
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import importlib.util
@@ -26,11 +27,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import atheris
 
+from fuzz.coverage import Ways
 from fuzz.runner.launch import FINDING, READY
 from fuzz.runner.signature import function_in, identity, message_of, signature_of, trace_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 _PR_SET_PDEATHSIG: Final = 1
 _MOST: Final = 20  # findings of one function: more of them are one defect under many names
@@ -43,11 +45,7 @@ def main() -> None:
     _die_with(specification["runner"])
     sys.path[:0] = specification["path"]
     instrument = specification["instrument"]
-    roots = sorted({name.split(".")[0] for name in instrument})
-    if roots:
-        with atheris.instrument_imports(include=roots, exclude=not_instrumented(roots, instrument)):
-            target = importlib.import_module(specification["module"])
-    else:
+    with _instrumenting(instrument, comparisons=specification["comparisons"]):
         target = importlib.import_module(specification["module"])
     watcher = _Watcher(specification, target.check)
     mutate = getattr(target, "mutate", None)
@@ -60,6 +58,21 @@ def main() -> None:
     atheris.Fuzz()
 
 
+def _instrumenting(instrument: Sequence[str], *, comparisons: bool) -> contextlib.AbstractContextManager[object]:
+    """Instruments these modules where they are imported. ``comparisons``: also what they compare."""
+    roots = sorted({name.split(".")[0] for name in instrument})
+    if not roots:
+        return contextlib.nullcontext()
+    made: contextlib.AbstractContextManager[object] = atheris.import_hook.HookManager(
+        set(roots), set(not_instrumented(roots, instrument)), True, comparisons
+    )
+    return made
+
+
+def _nothing(_: int) -> None:
+    """The end of an input before the first one."""
+
+
 class _Watcher:
     """Runs the target's check, counts executions, and stores errors."""
 
@@ -70,14 +83,28 @@ class _Watcher:
         with Path(specification["counter"]).open("r+b") as file:
             cell = memoryview(mmap.mmap(file.fileno(), 8)).cast("Q")
 
+        begin: Callable[[], None]
+        end: Callable[[int], None] = _nothing
+
+        def first() -> None:
+            """Note blocks in place of atheris, whose Fuzz() has put libFuzzer's function there just now."""
+            nonlocal begin, end
+            ways = Ways(atheris._trace_branch)  # noqa: SLF001 - the names that instrumented code calls
+            atheris._trace_branch = ways.record  # noqa: SLF001
+            begin, end = ways.begin, ways.end
+
+        begin = first
+
         def one(data: bytes) -> None:
             cell[0] += 1
+            begin()
             try:
                 check(data)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # noqa: BLE001 - SystemExit and the like are findings too
                 self._found(data, error)
+            end(len(data))
 
         self.one = one
 

@@ -158,6 +158,7 @@ class Child:
                 {
                     "module": self.target.module_name,
                     "instrument": self.target.instrument,
+                    "comparisons": self.target.comparisons,
                     "path": [self.target.path] if self.target.path else [],
                     "memory": self.memory,
                     "artifacts": str(self.artifacts),

@@ -41,6 +41,11 @@ class Target:
         return tuple(self.module().INSTRUMENT)
 
     @property
+    def comparisons(self) -> bool:
+        """Whether what these modules compare leads the search, too."""
+        return bool(getattr(self.module(), "COMPARISONS", True))
+
+    @property
     def max_len(self) -> int:
         """The length of the longest input."""
         return int(self.module().MAX_LEN)

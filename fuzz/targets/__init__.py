@@ -4,6 +4,7 @@ A target has
 
 ``INVARIANT``   one sentence: what holds for every input
 ``INSTRUMENT``  the modules whose coverage leads the search
+``COMPARISONS`` optional: False where what they compare does not lead it; comparisons cost a third of a fast target
 ``MAX_LEN``     the length of the longest input; no seed is longer
 ``check(data)`` raises if and only if the invariant does not hold
 ``seeds()``     (name, input), from the boundary vectors
@@ -26,7 +27,7 @@ _FOLDER = Path(__file__).parent
 
 
 class Target(Protocol):
-    """The interface of a target's module; ``mutate`` is optional."""
+    """The interface of a target's module; ``mutate`` and ``COMPARISONS`` are optional."""
 
     INVARIANT: str
     INSTRUMENT: tuple[str, ...]

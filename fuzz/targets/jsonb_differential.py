@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 INVARIANT: Final = "The reference and the naive reader give the same value, or both refuse."
 INSTRUMENT: Final[tuple[str, ...]] = ("conformance.reference.jsonb.decode",)
+COMPARISONS: Final = False  # its constants are single bytes, and the tokens of the dictionary
 MAX_LEN: Final = 200  # depth and length have their seeds in jsonb-decode; here the rate counts
 DICTIONARY: Final = documents.DICTIONARY
 

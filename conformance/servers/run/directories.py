@@ -20,11 +20,37 @@ from conformance.servers.run.process_identity import is_running, processes_with_
 
 SOCKET_LIMIT = 107  # sun_path of unix(7) is 108 bytes with its final zero
 SOCKET_NAME = "s"
+MEMORY = Path("/dev/shm")  # noqa: S108 - the directory in it is checked like the one in TMPDIR
+_ROOMY = 2 << 30
 
 
 def runs_root() -> Path:
     """The user's directory for running servers, in TMPDIR. Raises an error if somebody else could have made it."""
-    root = Path(tempfile.gettempdir()) / f"binlog-lab-{os.getuid()}"
+    return _root_in(Path(tempfile.gettempdir()))
+
+
+def memory_root() -> Path:
+    """The user's directory for servers that restart often: in memory, which has no disk to wait for.
+
+    It is :func:`runs_root` where TMPDIR names a place, or where memory or its file system has less than 2 GB left.
+    """
+    if "TMPDIR" in os.environ or not MEMORY.is_dir() or not os.access(MEMORY, os.W_OK):
+        return runs_root()
+    roomy = min(shutil.disk_usage(MEMORY).free, available_memory()) >= _ROOMY
+    return _root_in(MEMORY) if roomy else runs_root()
+
+
+def available_memory() -> int:
+    """The bytes of memory that programs can still have; 0 if the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), 0)
+
+
+def _root_in(parent: Path) -> Path:
+    root = parent / f"binlog-lab-{os.getuid()}"
     try:
         root.mkdir(mode=0o700, exist_ok=True)
         found = root.lstat()
@@ -49,8 +75,11 @@ def socket_path(directory: Path) -> str:
     return str(short / SOCKET_NAME)
 
 
-def new_run_directory(*, keep: bool, name: str | None = None) -> Path:
-    """A fresh directory that this process owns, or that the name of a standing server owns."""
+def new_run_directory(*, keep: bool, name: str | None = None, root: Path | None = None) -> Path:
+    """A fresh directory that this process owns, or that the name of a standing server owns.
+
+    ``root``: where; a standing server is always in :func:`runs_root`.
+    """
     if name is not None:
         directory = runs_root() / f"server-{name}"
         try:
@@ -62,7 +91,7 @@ def new_run_directory(*, keep: bool, name: str | None = None) -> Path:
         return directory
     pid = os.getpid()
     name = f"{'kept' if keep else 'run'}-{pid}-{start_time(pid)}-{secrets.token_hex(3)}"
-    directory = runs_root() / name
+    directory = (root or runs_root()) / name
     directory.mkdir(mode=0o700)
     return directory
 
@@ -96,7 +125,9 @@ def remove_orphans() -> list[Path]:
     Such a server exists only if the lab *and* its supervisor were killed while the server hung behind a wrapper.
     """
     removed = []
-    for directory in runs_root().glob("run-*"):
+    in_memory = MEMORY / f"binlog-lab-{os.getuid()}"
+    roots = {runs_root(), *([_root_in(MEMORY)] if in_memory.is_dir() else [])}
+    for directory in [directory for root in roots for directory in root.glob("run-*")]:
         owner = _owner(directory)
         if owner is None or is_running(*owner):
             continue

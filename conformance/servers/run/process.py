@@ -29,6 +29,7 @@ from conformance.servers.errors import ConnectionLost, ServerDied, StartFailed
 from conformance.servers.install.cache import Narrate, require_space, silent
 from conformance.servers.run.directories import (
     kill_servers_in,
+    memory_root,
     new_run_directory,
     remove_orphans,
     remove_run_directory,
@@ -379,18 +380,21 @@ def launch(
     keep: bool = False,
     name: str | None = None,
     start: bool = True,
+    in_memory: bool = False,
     timeout: float = START_SECONDS,
     narrate: Narrate = silent,
 ) -> ProcessServer:
     """Copy the template and start a server on it. With ``start=False`` the caller can prepare the data directory first.
 
-    ``name`` is for a server that will be detached. The option ``innodb-page-size`` chooses the template.
+    ``name`` is for a server that will be detached. The option ``innodb-page-size`` chooses the template. ``in_memory``:
+    keep the data in memory if it has room.
     """
     given = {key.replace("_", "-"): value for key, value in (options or {}).items()}
     source = template(installation, narrate, page_size=given.get(PAGE_SIZE))
     remove_orphans()
-    require_space(runs_root(), _RUN_SPACE, "a running server")
-    directory = new_run_directory(keep=keep, name=name)
+    root = memory_root() if in_memory else runs_root()
+    require_space(root, _RUN_SPACE, "a running server")
+    directory = new_run_directory(keep=keep, name=name, root=root)
     try:
         copy_template(source, directory / "data")
         server = ProcessServer(
@@ -414,9 +418,10 @@ def launch(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProcessMaker:
-    """Makes servers of one installation's programs."""
+    """Makes servers of one installation's programs. ``in_memory``: their data stay in memory if it has room."""
 
     installation: Installation
+    in_memory: bool = dataclasses.field(default=False, kw_only=True)
 
     @property
     def version(self) -> str:
@@ -430,7 +435,7 @@ class ProcessMaker:
 
     def launch(self, *, wrapper: Sequence[str] | str = (), **wishes: Unpack[Launch]) -> ProcessServer:
         """A private server of these programs."""
-        return launch(self.installation, wrapper=wrapper, **wishes)
+        return launch(self.installation, wrapper=wrapper, in_memory=self.in_memory, **wishes)
 
 
 def _supervisor(directory: Path) -> Path:

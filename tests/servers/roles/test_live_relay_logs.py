@@ -27,6 +27,7 @@ from fuzz.campaigns.inputs import NO_EVENT
 from generators import streams
 from generators.draw import Stream
 from generators.streams import TABLES
+from tests.live import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,10 +198,15 @@ def test_a_steady_reader_tells_the_same_as_another(steady: SteadyLogReader) -> N
     assert steady.restarts == 0
 
 
+def reported(server: OwnServer) -> bool:
+    return "got signal 11" in server.error_log()
+
+
 def test_a_death_brings_its_report_along(steady: SteadyLogReader, monkeypatch: pytest.MonkeyPatch) -> None:
     def strike(server: OwnServer, session: Connection) -> ApplierStatus:
-        if server.pid == victim:
+        if server.pid == victim and not reported(server):
             os.kill(server.pid, signal.SIGSEGV)
+            assert until(lambda: reported(server))  # the threads of the session and the applier still go on
         return applier_status(server, session)
 
     victim = steady.server.pid

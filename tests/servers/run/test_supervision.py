@@ -223,6 +223,7 @@ def test_a_pid_that_belongs_to_another_process_now_is_never_signalled() -> None:
 @pytest.fixture
 def private_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(directories, "MEMORY", tmp_path / "no-memory")
     return directories.runs_root()
 
 
@@ -247,6 +248,40 @@ def test_directories_of_dead_labs_go_with_the_servers_in_them_and_others_stay(pr
     assert own.is_dir()
     assert kept.is_dir()
     assert foreign.is_dir()
+
+
+@pytest.fixture
+def memory(private_runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A place that stands for the file system in memory, with room for a server."""
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr(directories, "MEMORY", tmp_path / "memory")
+    monkeypatch.setattr(directories, "_ROOMY", 1)
+    directories.MEMORY.mkdir()
+    return directories.MEMORY / private_runs.name
+
+
+def test_servers_that_restart_often_are_in_memory_where_it_has_room(
+    memory: Path, private_runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert directories.available_memory() > 1
+    assert directories.memory_root() == memory
+    assert directories.new_run_directory(keep=False, root=memory).parent == memory
+    monkeypatch.setattr(directories, "available_memory", lambda: 0)
+    assert directories.memory_root() == private_runs
+
+
+def test_a_directory_that_the_user_names_is_taken_before_memory(
+    memory: Path, private_runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(private_runs.parent))
+    assert directories.memory_root() == private_runs
+    assert not memory.exists()
+
+
+def test_directories_of_dead_labs_go_from_memory_too(memory: Path) -> None:
+    orphan = directories.memory_root() / f"run-{dead_process()}-1-abcdef"
+    orphan.mkdir()
+    assert directories.remove_orphans() == [orphan]
 
 
 def test_a_socket_path_that_does_not_fit_goes_to_a_short_directory(tmp_path: Path) -> None:
