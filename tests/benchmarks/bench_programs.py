@@ -121,8 +121,8 @@ def main() -> None:
         compiled = options.compiled or unpacked(place, compiled=True)
         pure = place / "pure"
         shutil.copytree(ROOT / "conformance", pure / "conformance", ignore=shutil.ignore_patterns("__pycache__"))
-        for folder in (compiled, pure):  # as pip does with every package that it installs
-            compileall.compile_dir(str(folder), quiet=1)
+        for build in (compiled, pure):  # as pip does with every package that it installs
+            compileall.compile_dir(str(build), quiet=1)
         for shape in options.only:
             file = place / shape
             with file.open("wb") as out:
