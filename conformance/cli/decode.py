@@ -100,7 +100,9 @@ def _text(logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect |
         types=types, metadata=metadata, clock=localtime, spool=spool, server=server, complete=not logs.begins_inside
     )
     hidden: Counter[str] = Counter()
+    unseen = {Opaque, LoadBlock} if types else {Opaque, LoadBlock, RowsQuery}
     events = 0
+    waits = logs.waits
     try:
         for path, chosen in logs.each():
             boundaries = MarkedLog(path, narrate)
@@ -109,16 +111,15 @@ def _text(logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect |
                     output.write(text.begin())
                 events += 1
                 boundaries.feed(event)
-                body = event.body
-                unseen = isinstance(body, (Opaque, LoadBlock)) or (isinstance(body, RowsQuery) and not types)
-                if unseen and choice is Choice.PRINTED:
+                printed = choice is Choice.PRINTED
+                if printed and type(event.body) in unseen:
                     hidden[event.name] += 1
                 try:
-                    for piece in _pieces(text, event, choice, logs.event_bytes):
+                    for piece in text.event(event, logs.event_bytes) if printed else _pieces_left(text, event, choice):
                         output.write(piece)
                 except CodecError as error:
                     raise refused(path, event.located(error)) from error
-                if logs.waits:
+                if waits:
                     output.flush()
             boundaries.finish()
         if logs.stopped and text.inside_statement:
@@ -135,9 +136,7 @@ def _text(logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect |
         narrate(f"{_count(events - logs.left_out, 'event')}; contents not shown: {_listed(hidden)}{_left_out(logs)}")
 
 
-def _pieces(text: LogText, event: Event, choice: Choice, data: bytes | None) -> Iterator[bytes]:
-    if choice is Choice.PRINTED:
-        return text.event(event, data)
+def _pieces_left(text: LogText, event: Event, choice: Choice) -> Iterator[bytes]:
     if choice is Choice.ABSENT:
         return iter(())
     return text.left_out(event, partial=choice is Choice.OTHER_TABLE)
@@ -149,15 +148,18 @@ def _changes(
     from conformance.reference.binlog.rows import ROWS_TYPES
     from conformance.reference.errors import CodecError
     from conformance.reference.event_types import event_name
-    from conformance.reference.replay.engine import Replay
     from conformance.reference.text.csv_changes import HEADER, csv_line
     from conformance.reference.text.row_changes import RowChanges, json_line
 
     output = Output()
     changes = RowChanges(tagged=types, rows_only=rows_only, line=csv_line if form == "csv" else json_line)
-    replay = Replay(lenient=True) if resolve else None
-    resolve_row = None if replay is None else replay.row
-    write, begins_inside = output.write, logs.begins_inside
+    replay = resolve_row = None
+    if resolve:
+        from conformance.reference.replay.engine import Replay
+
+        replay = Replay(lenient=True)
+        resolve_row = replay.row
+    write, begins_inside, waits = output.write, logs.begins_inside, logs.waits
     shown = ROWS_TYPES if rows_only else None
     begun = False
     try:
@@ -182,7 +184,7 @@ def _changes(
                         write(line.encode("utf-8", "backslashreplace") + b"\n")
                 except CodecError as error:
                     raise refused(path, event.located(error)) from error
-                if logs.waits:
+                if waits:
                     output.flush()
     finally:
         output.flush()

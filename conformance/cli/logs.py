@@ -19,7 +19,6 @@ from conformance.reference.binlog.plain_log import DecryptedLog, plain_log
 from conformance.reference.binlog.start_position import read_from
 from conformance.reference.binlog.unfolding import DEFAULT_LIMIT
 from conformance.reference.errors import CodecError
-from conformance.stream import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -177,6 +176,8 @@ def _position(path: str) -> Iterator[Callable[[int], None] | None]:
     if size < _BIG or not sys.stderr.isatty() or sys.stdout.isatty():
         yield None
         return
+    from conformance.stream import Progress
+
     with progress() as sink:
         yield lambda position: sink(Progress(label=path, done=position, total=size, unit="B"))
         sink(Progress(label=path, done=size, total=size, unit="B"))

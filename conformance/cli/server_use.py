@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from conformance.cli.console import CouldNotRun, Usage, progress
 from conformance.servers.errors import ServerError, SpecError
-from conformance.stream import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +28,8 @@ def server_errors() -> Iterator[None]:
 @contextlib.contextmanager
 def fetch_progress() -> Iterator[Callable[[bundle.Progress], None]]:
     """Progress of a bundle fetch as progress records."""
+    from conformance.stream import Progress
+
     with progress() as sink:
 
         def show(state: bundle.Progress) -> None:

@@ -3,10 +3,10 @@ mysqlbinlog, and mysql-event-stream, a native decoder.
 
     python -m tests.benchmarks.bench_programs [--updates N] [--rounds N] [--compiled FOLDER] [--only SHAPE...]
 
-The files are those of ``bench_decode.py``. Each figure is the median of the rounds, with start and imports. The last
-number says how often the line's time goes into that of python-mysql-replication (for ``-vv``: of mysqlbinlog). The
-compiled build is made first, from a wheel as pip builds it, or taken from ``FOLDER``. A program that is not there has
-no line.
+The files are those of ``bench_decode.py``. Each figure is the median of the rounds, with start and imports; modules
+have their bytecode beside them, as pip leaves them. The last number says how often the line's time goes into that of
+python-mysql-replication (for ``-vv``: of mysqlbinlog). The compiled build is made first, from a wheel as pip builds it,
+or taken from ``FOLDER``. A program that is not there has no line.
 """
 
 # A program that runs programs and prints: that is its job.
@@ -15,7 +15,9 @@ no line.
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -80,10 +82,10 @@ def table(title: str, programs: list[Program], file: Path, rounds: int, base: st
         print(f"  {name:<44} {median(each):7.2f} s  {ratio}", flush=True)
 
 
-def ours(words: str, compiled: Path) -> list[Program]:
+def ours(words: str, pure: Path, compiled: Path) -> list[Program]:
     """Both builds of ``binlog-lab decode``."""
     command = (sys.executable, "-c", _RUN, "decode", *words.split())
-    return [Program("ours, pure", command, ROOT, pure=True), Program("ours, compiled", command, compiled)]
+    return [Program("ours, pure", command, pure, pure=True), Program("ours, compiled", command, compiled)]
 
 
 def peers() -> list[Program]:
@@ -117,14 +119,24 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         compiled = options.compiled or unpacked(place, compiled=True)
+        pure = place / "pure"
+        shutil.copytree(ROOT / "conformance", pure / "conformance", ignore=shutil.ignore_patterns("__pycache__"))
+        for build in (compiled, pure):  # as pip does with every package that it installs
+            compileall.compile_dir(str(build), quiet=1)
         for shape in options.only:
             file = place / shape
             with file.open("wb") as out:
                 for piece in transactions(shape, options.updates // (10 if shape == "full-8k" else 1)):
                     out.write(piece)
-            table(f"decode --format jsonl, {shape}", [*ours("--format jsonl", compiled), *peers()], file,
+            table(f"decode --format jsonl, {shape}", [*ours("--format jsonl", pure, compiled), *peers()], file,
                   options.rounds, "python-mysql-replication")  # fmt: skip
-            table(f"decode -vv, {shape}", [*ours("-vv", compiled), *mysqlbinlog()], file, options.rounds, "mysqlbinlog")
+            table(
+                f"decode -vv, {shape}",
+                [*ours("-vv", pure, compiled), *mysqlbinlog()],
+                file,
+                options.rounds,
+                "mysqlbinlog",
+            )
             file.unlink()
 
 

@@ -26,6 +26,7 @@ TESTS: Final = (
     "tests/reference/jsonb",
     "tests/reference/text/test_row_changes.py",
     "tests/reference/binlog/test_passing_over.py",
+    "tests/reference/test_reference_cursor.py",
 )
 _BUILD: Final = "from conformance.builds import build; print(build())"
 

@@ -55,6 +55,7 @@ PASSED: Final = frozenset((_TABLE_MAP, _QUERY, _XID))  # of which nothing shows 
 _NOT_INSIDE: Final = (int(EventType.TRANSACTION_PAYLOAD), _FORMAT_DESCRIPTION)
 
 _U4: Final = Struct("<I").unpack_from
+_TYPE_OFFSET: Final = 4
 _LENGTH_OFFSET: Final = 9
 _CRC_RESIDUE: Final = 0x2144DF1C  # what CRC-32 gives over any bytes followed by their own CRC-32
 _MAX_CACHED_MAPS: Final = 512
@@ -122,38 +123,39 @@ class EventDecoder:
         """As :meth:`decode`; ``None`` for an event that is passed over."""
         if len(data) < HEADER_SIZE:
             raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=19, got=len(data))
+        length = _U4(data, _LENGTH_OFFSET)[0]
+        if length != len(data) and data[_TYPE_OFFSET] != _FORMAT_DESCRIPTION:
+            raise DecodeError("bad-length", "the event has another length", offset=9, expected=length, got=len(data))
+        return self.read_whole(data, position)
+
+    def read_whole(self, data: bytes | bytearray, position: int | None) -> Event | None:
+        """As :meth:`read`, where the length in the header was compared."""
         if self.keep_bytes:
             self.event_bytes = bytes(data)
-        header = _new(Header, HEADER.unpack_from(data))
-        code = header.type
+        code = data[_TYPE_OFFSET]
         if code == _FORMAT_DESCRIPTION:
             return self._format_description(bytes(data), position)
-        length = len(data)
-        if header.length != length:
-            raise DecodeError(
-                "bad-length", "the event has another length", offset=9, expected=header.length, got=length
-            )
-        checksum = None
+        end = len(data)
         if self._footer:
-            length -= FOOTER_SIZE
-            if length < HEADER_SIZE:
+            end -= FOOTER_SIZE
+            if end < HEADER_SIZE:
                 raise DecodeError("truncated", "no room for the checksum", offset=HEADER_SIZE, got=len(data))
-            checksum = _U4(data, length)[0]
             if self.verify and crc32(data) != _CRC_RESIDUE:
-                check_sum(memoryview(data)[:length], checksum)
-        if length <= WINDOW:
-            if code == _XID and length == _XID_END and self.pass_over is not None:
-                self.pass_over[code] = self.pass_over.get(code, 0) + 1
-                return None  # eight bytes of any value: there is nothing to check
-            body = self._body(code, bytes(data[HEADER_SIZE:length]))
-        else:
-            view = memoryview(data)[HEADER_SIZE:length]
-            body = self._body(code, view if code in _VIEWED else bytes(view))
+                check_sum(memoryview(data)[:end], _U4(data, end)[0])
         passed = self.pass_over
+        if passed is not None and code == _XID and end == _XID_END:
+            passed[code] = passed.get(code, 0) + 1
+            return None  # eight bytes of any value: there is nothing to check
+        if end <= WINDOW:
+            body = self._body(code, bytes(data[HEADER_SIZE:end]))
+        else:
+            view = memoryview(data)[HEADER_SIZE:end]
+            body = self._body(code, view if code in _VIEWED else bytes(view))
         if passed is not None and code in PASSED:
             passed[code] = passed.get(code, 0) + 1
             return None
-        return _new(Event, (header, body, checksum, position, None))
+        checksum = _U4(data, end)[0] if self._footer else None
+        return _new(Event, (_new(Header, HEADER.unpack_from(data)), body, checksum, position, None))
 
     def _body(self, code: int, data: bytes | memoryview) -> Body:
         if code == _TABLE_MAP:
@@ -239,6 +241,16 @@ class EventDecoder:
         return Event(header, body, None, position, number)
 
 
+class _Window:
+    """Bytes of a file, and where the next event starts in them."""
+
+    __slots__ = ("data", "pos")
+
+    def __init__(self, data: bytes | bytearray) -> None:
+        self.data = data
+        self.pos = 0
+
+
 class FileReader:
     """A reader of a file in pieces: feed a piece, take the complete events, and call :meth:`finish` at the end.
 
@@ -303,46 +315,19 @@ class FileReader:
         return data
 
     def _events(self, data: bytes | bytearray) -> Iterator[Event]:
-        end = len(data)
-        pos = 0
-        first = self.decoder.format is None
-        read = self._first if first else self.decoder.read
-        expand = self.expand
+        window = _Window(data)
         try:
             if self.position == 0:
                 self._magic(data)
-                pos = self.position = len(MAGIC)
-            while not self._zeros:
-                left = end - pos
-                if left < HEADER_SIZE:
-                    self.wanted = HEADER_SIZE
-                    break
-                length = _U4(data, pos + _LENGTH_OFFSET)[0]
-                if length < HEADER_SIZE:
-                    self._bad_length(data, pos, length)
-                    break
-                if length > left:
-                    self.wanted = length
-                    break
-                try:
-                    event = read(data[pos : pos + length] if length < end else data, self.position)
-                except CodecError as error:
-                    raise error.at(f"event@{self.position}", self.position) from None
-                pos += length
-                self.position += length
-                if pos == end:
-                    data, pos, end = b"", 0, 0  # it is not needed any more
-                    self.wanted = HEADER_SIZE
-                if event is None:
-                    continue
+                window.pos = self.position = len(MAGIC)
+            del data  # the window alone holds it, as long as it is needed
+            while (event := self._next(window)) is not None:
                 yield event
-                if first:
-                    read, first = self.decoder.read, False
-                if expand and isinstance(event.body, TransactionPayload):
+                if self.expand and isinstance(event.body, TransactionPayload):
                     yield from self._inner(event)
         finally:
             # Also when the caller stops early, or feeds more in between: what was taken out is gone, the rest stays.
-            rest = data[pos:] if pos else data
+            rest = window.data[window.pos :] if window.pos else window.data
             self._size += len(rest)
             if self.wanted > WINDOW and rest:
                 self._large = bytearray(rest) if isinstance(rest, bytes) else rest
@@ -352,6 +337,42 @@ class FileReader:
                     self.feed(part)
             elif rest:
                 self._parts.insert(0, bytes(rest))
+
+    def _next(self, window: _Window) -> Event | None:
+        """The next event that is not passed over; ``None`` where the window has no further one."""
+        data, pos = window.data, window.pos
+        end = len(data)
+        decoder = self.decoder
+        while not self._zeros:
+            left = end - pos
+            if left < HEADER_SIZE:
+                self.wanted = HEADER_SIZE
+                break
+            length = _U4(data, pos + _LENGTH_OFFSET)[0]
+            if length < HEADER_SIZE:
+                self._bad_length(data, pos, length)
+                break
+            if length > left:
+                self.wanted = length
+                break
+            piece = data[pos : pos + length] if length < end else data
+            try:
+                if decoder.format is None:
+                    event: Event | None = self._first(piece, self.position)
+                else:
+                    event = decoder.read_whole(piece, self.position)
+            except CodecError as error:
+                raise error.at(f"event@{self.position}", self.position) from None
+            pos += length
+            window.pos = pos
+            self.position += length
+            if pos == end:
+                window.data, window.pos = b"", 0  # it is not needed any more
+                data, pos, end = b"", 0, 0
+                self.wanted = HEADER_SIZE
+            if event is not None:
+                return event
+        return None
 
     def finish(self) -> None:
         """End the file. A half event is an error unless the file was open when it was copied (binlog-events 2)."""

@@ -35,10 +35,10 @@ def _uuid(raw: bytes) -> UUID:
     return UUID(bytes=raw)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Gtid(Decoded):
     """Types 33 and 34. Servers of different age stop at different fields; fields that the server did not write are
-    ``None`` (versions 5.3).
+    ``None`` (versions 5.3). The class is not frozen, because every transaction of a file needs one.
 
     5.6 stops after ``gno`` (``last_committed`` is None), 5.7 after ``sequence_number``. The server does not write an
     original timestamp or version that equals the immediate one; the wire form can hold an equal one all the same.
@@ -86,19 +86,9 @@ class Gtid(Decoded):
             ticket = cursor.u8("commit_group_ticket")
             cursor.expect_end("GTID")
         return cls(
-            type=code,
-            gtid_flags=flags,
-            uuid=_uuid(uuid),
-            gno=gno,
-            last_committed=committed,
-            sequence_number=sequence,
-            immediate_commit_timestamp=immediate,
-            original_commit_timestamp=original,
-            transaction_length=length,
-            immediate_server_version=version,
-            original_server_version=original_version,
-            commit_group_ticket=ticket,
-        )
+            code, flags, _uuid(uuid), gno, committed, sequence, immediate, original, length, version,
+            original_version, ticket,
+        )  # fmt: skip
 
     def encode(self) -> bytes:
         out = _unsigned(self.gtid_flags, 1, "gtid_flags") + self.uuid.bytes
@@ -284,7 +274,11 @@ def gtid_text(body: object) -> str | None:
     if not isinstance(body, (Gtid, GtidTagged)) or body.type == EventType.ANONYMOUS_GTID:
         return None
     tag = f"{body.tag}:" if isinstance(body, GtidTagged) and body.tag else ""
-    return f"{_uuid_text(body.uuid)}:{tag}{body.gno}"
+    uuid = body.uuid
+    return f"{_uuid_text(None if uuid is None else uuid.int)}:{tag}{body.gno}"
 
 
-_uuid_text = lru_cache(maxsize=64)(str)  # as :func:`_uuid`
+@lru_cache(maxsize=64)
+def _uuid_text(number: int | None) -> str:
+    """As :func:`_uuid`; by number, because a UUID is compared in Python."""
+    return str(None if number is None else UUID(int=number))

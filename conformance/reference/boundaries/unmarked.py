@@ -40,6 +40,8 @@ class Role(Enum):
     ASIDE = "FORMAT_DESCRIPTION, TRANSACTION_CONTEXT, artificial ROTATE, any other type with flag 0x80"
     FRAME = "ROTATE, STOP, PREVIOUS_GTIDS, heartbeats, any other type"
 
+    __hash__ = object.__hash__  # an enumeration has one in Python, which every event would pay for
+
 
 # Role -> its type outside a group, in a group before BEGIN, and behind BEGIN.
 GUESSES: Final[dict[Role, tuple[BoundaryType, BoundaryType, BoundaryType]]] = {
@@ -129,13 +131,15 @@ class Receiver:
         self._relay = relay
         self._shift = shift
         # What an event did in a state: a log has few kinds of events, and as few states.
-        self._steps: dict[tuple[int, int, int, bool], tuple[Judged, BoundaryType, bool]] = {}
+        self._steps: dict[tuple[int | Role, int, int, bool], tuple[Judged, BoundaryType, bool]] = {}
 
     def feed(self, event: ObservedEvent) -> Judged:
         """Judge the next event."""
-        if event.type in (_QUERY, _ROTATE):  # whose role needs more than type and flags
+        code = event.type
+        if code == _ROTATE:  # whose role needs more than type and flags
             return self._judge(event)
-        key = event.type, event.flags, self.parser.state.value, self._begun
+        kind = query_role(event.text) if code == _QUERY else code
+        key = kind, event.flags, int(self.parser.state), self._begun
         step = self._steps.get(key)
         if step is None:
             judged = self._judge(event)

@@ -34,10 +34,15 @@ class AddedLines:
         self._open = False  # inside a transaction
         self._framed = False  # the FORMAT_DESCRIPTION of a source was printed; a relay log has one of its own before it
 
+    @property
+    def waits(self) -> bool:
+        """Whether lines may stand in front of the next event."""
+        return self._partial or bool(self._places)
+
     def before(self, event: Event) -> Iterable[bytes]:
         """The lines in front of an event that is printed."""
         body = event.body
-        if not self._partial and not self._places and not isinstance(body, FormatDescription):
+        if not self.waits and not isinstance(body, FormatDescription):
             return ()
         return self._before(event, body)
 

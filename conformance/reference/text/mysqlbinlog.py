@@ -11,7 +11,7 @@ All lines but a few comments equal those of mysqlbinlog (compared for the whole 
 from __future__ import annotations
 
 from time import gmtime
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, cast
 from zlib import crc32
 
 from conformance.reference.binlog import control_events, group_replication, load, statement_events
@@ -70,7 +70,17 @@ _FLAGS: Final = (
 _KNOWN_FLAGS: Final = sum(bit for bit, _ in _FLAGS)
 _UNKNOWN_VERSION: Final = 999999
 _TELLS_ROW_ID: Final = 80030  # the first server whose TABLE_MAP says whether there is a generated primary key
-_OFTEN: Final = frozenset((Gtid, GtidTagged, TableMap, control_events.Xid))  # one of each in most transactions
+_READ_COMMITTED: Final = b"/*!50718 SET TRANSACTION ISOLATION LEVEL READ COMMITTED*/" + DELIMITER
+_GTID_TEXT: Final = (
+    b"\t%b\tlast_committed=%d\tsequence_number=%d\trbr_only=%b\toriginal_committed_timestamp=%d"
+    b"\timmediate_commit_timestamp=%d\ttransaction_length=%d\n%b"
+    b"# original_commit_timestamp=%d (%b)\n"
+    b"# immediate_commit_timestamp=%d (%b)\n"
+    b"/*!80001 SET @@session.original_commit_timestamp=%d*/" + DELIMITER +
+    b"/*!80014 SET @@session.original_server_version=%d*/" + DELIMITER +
+    b"/*!80014 SET @@session.immediate_server_version=%d*/" + DELIMITER +
+    b"SET @@SESSION.GTID_NEXT= '%b'" + DELIMITER
+)  # fmt: skip
 _MAX_TITLES: Final = 256
 _DEFERRED: Final = (statement_events.Intvar, statement_events.Rand, statement_events.UserVar)
 
@@ -133,6 +143,14 @@ class LogText:
         self._last_time: tuple[int, bytes] | None = None
         self._last_second: tuple[int, bytes, bytes] | None = None
         self._titles: dict[tuple[int, int], tuple[bytes, bytes]] = {}
+        # One event of each kind stands in most transactions: these texts are made without generators.
+        self._often: dict[type, Callable[[Event], bytes]] = {
+            Gtid: self._gtid,
+            GtidTagged: self._gtid,
+            Query: self._query,
+            TableMap: self._table_map,
+            control_events.Xid: self._xid,
+        }
 
     def begin(self) -> bytes:
         """The lines before the first event."""
@@ -168,24 +186,28 @@ class LogText:
         )
 
     def event(self, event: Event, data: bytes | None = None) -> Iterator[bytes]:
-        """The text of one event; rows wait for the end of their statement.
+        """The text of one event; rows wait for the end of their statement. Take it before the next event.
 
         ``data``: the bytes of the event, which are then dumped in hex.
         """
+        body = event.body
+        kind = type(body)
+        body_text = self._often.get(kind)
+        if body_text is None or self._payload is not None or self._deferred or self._added.waits:
+            return self._event(event, data)
+        text = self._place(event) + self._head(event, data) + body_text(event)
+        if kind is not TableMap:
+            self._added.follow(body)
+        return iter((text,))
+
+    def _event(self, event: Event, data: bytes | None) -> Iterator[bytes]:
         if event.inner is None:
             yield from self._end_payload()
         body = event.body
         yield from self._added.before(event)
         place = self._place(event)
-        if marker := marker_of(event.header.flags):
-            place += b"# boundary: %b\n" % marker_title(marker).encode()
-        kind = type(body)
-        if kind in _OFTEN:
-            yield place + self._head(event, data) + b"".join(self._body(event))
-            if kind is not TableMap:
-                self._added.follow(body)
-            return
-        yield place
+        if not isinstance(body, (LazyRows, RowsBody)):
+            yield place
         if isinstance(body, _DEFERRED):
             self._deferred.append((event, data))
             return
@@ -198,7 +220,7 @@ class LogText:
         if isinstance(body, load.ExecuteLoadQuery) and not self._complete and body.file_id not in self._loaded:
             return
         if isinstance(body, (LazyRows, RowsBody)):
-            yield self._head(event, data) + self._rows_words(body)
+            yield place + self._head(event, data) + self._rows_words(body)
             if self._server.mysqlbinlog_json != "text" and body.table is not None and body.table.json_columns:
                 raise Unsupported("json-as-bytes", "the mysqlbinlog of this version prints JSON as its bytes")
             lines = row_lines(body, types=self.types, complete=self._complete)
@@ -224,7 +246,8 @@ class LogText:
             self._deferred.clear()
         ends = isinstance(body, (LazyRows, RowsBody)) and body.flags & STMT_END
         flush = partial and (ends or isinstance(body, load.ExecuteLoadQuery))
-        yield from self._added.left_out(body, self._place(event), partial=partial, flush=bool(flush))
+        place = b"# at %d\n" % self._position(event)
+        yield from self._added.left_out(body, place, partial=partial, flush=bool(flush))
         if partial and ends:
             yield from self._spool.take()
 
@@ -256,7 +279,9 @@ class LogText:
         return text
 
     def _place(self, event: Event) -> bytes:
-        return b"# at %d\n" % self._position(event)
+        place = b"# at %d\n" % self._position(event)
+        marker = marker_of(event.header.flags)
+        return place + b"# boundary: %b\n" % marker_title(marker).encode() if marker else place
 
     def _position(self, event: Event) -> int:
         """The position that the client prints: of events inside a payload, its end."""
@@ -270,9 +295,11 @@ class LogText:
             end, checksum = self._payload.log_pos, _inner_checksum(event)
         elif isinstance(event.body, FormatDescription) and event.body.algorithm != Checksum.CRC32:
             checksum = None  # it has one all the same
-        words = b"#%b server id %d  end_log_pos %d " % (self._time(header.timestamp), header.server_id, end)
-        if checksum is not None:
-            words += b"CRC32 0x%08x " % checksum
+        when = self._time(header.timestamp)
+        if checksum is None:
+            words = b"#%b server id %d  end_log_pos %d " % (when, header.server_id, end)
+        else:
+            words = b"#%b server id %d  end_log_pos %d CRC32 0x%08x " % (when, header.server_id, end, checksum)
         if data is None:
             return words
         return words + hexdump(data if event.inner is None else rewritten(data), self._position(event))
@@ -280,24 +307,15 @@ class LogText:
     def _body(self, event: Event) -> Iterator[bytes]:
         """The text behind the header, newline included."""
         header, body = event.header, event.body
+        if (body_text := self._often.get(type(body))) is not None:
+            yield body_text(event)
+            return
         match body:
             case FormatDescription():
                 yield from self._format(header, body)
             case PreviousGtids():
                 text = str(body) or "[empty]"
                 yield b"\tPrevious-GTIDs\n# " + text.replace(",", ",\n# ").encode() + b"\n"
-            case Gtid() | GtidTagged():
-                yield from self._gtid(event)
-            case Query():
-                xid = ddl_xid(body)
-                yield b"\tQuery\tthread_id=%d\texec_time=%d\terror_code=%d" % (
-                    body.thread_id, body.execution_time, body.error_code,
-                ) + (b"\n" if xid is None else b"\tXid = %d\n" % xid)  # fmt: skip
-                yield self._session.statement(header, body) + body.text + b"\n" + DELIMITER
-            case TableMap():
-                yield from self._table_map(body)
-            case control_events.Xid(xid=xid):
-                yield b"\tXid = %d\nCOMMIT" % xid + DELIMITER
             case control_events.XaPrepare():  # the client takes XA START for a BEGIN, and this for no end of it (9.7.4)
                 name = b"X'%b',X'%b',%d" % (
                     body.gtrid.hex().encode(), body.bqual.hex().encode(), body.format_id,
@@ -363,38 +381,49 @@ class LogText:
         if body.created:
             yield b"ROLLBACK" + DELIMITER
 
-    def _gtid(self, event: Event) -> Iterator[bytes]:
-        body = event.body
-        assert isinstance(body, (Gtid, GtidTagged))
+    def _xid(self, event: Event) -> bytes:
+        return b"\tXid = %d\nCOMMIT%b" % (cast("control_events.Xid", event.body).xid, DELIMITER)
+
+    def _query(self, event: Event) -> bytes:
+        body = cast("Query", event.body)
+        xid = ddl_xid(body)
+        return b"\tQuery\tthread_id=%d\texec_time=%d\terror_code=%d%b%b%b\n%b" % (
+            body.thread_id,
+            body.execution_time,
+            body.error_code,
+            b"\n" if xid is None else b"\tXid = %d\n" % xid,
+            self._session.statement(event.header, body),
+            body.text,
+            DELIMITER,
+        )
+
+    def _gtid(self, event: Event) -> bytes:
+        body = cast("Gtid | GtidTagged", event.body)
         immediate = body.immediate_commit_timestamp or 0
         original = immediate if body.original_commit_timestamp is None else body.original_commit_timestamp
         rows_only = not (body.gtid_flags or 0) & MAY_HAVE_SBR
-        name = b"Anonymous_GTID" if event.header.type == EventType.ANONYMOUS_GTID else b"GTID"
-        yield (
-            b"\t%b\tlast_committed=%d\tsequence_number=%d\trbr_only=%b\toriginal_committed_timestamp=%d"
-            b"\timmediate_commit_timestamp=%d\ttransaction_length=%d\n"
-        ) % (
-            name,
+        server = body.immediate_server_version
+        if server is None:  # a server before 8.0.14; before 5.7.5 or so, without any timestamp
+            server = 0 if body.immediate_commit_timestamp is None else _UNKNOWN_VERSION
+        self._tells_row_id = _TELLS_ROW_ID <= server < _UNKNOWN_VERSION
+        return _GTID_TEXT % (
+            b"Anonymous_GTID" if event.header.type == EventType.ANONYMOUS_GTID else b"GTID",
             body.last_committed or 0,
             body.sequence_number or 0,
             b"yes" if rows_only else b"no",
             original,
             immediate,
             body.transaction_length or 0,
+            _READ_COMMITTED if rows_only else b"",
+            original,
+            self._precise(original),
+            immediate,
+            self._precise(immediate),
+            original,
+            server if body.original_server_version is None else body.original_server_version,
+            server,
+            (gtid_text(body) or "ANONYMOUS").encode(),
         )
-        if rows_only:
-            yield b"/*!50718 SET TRANSACTION ISOLATION LEVEL READ COMMITTED*/" + DELIMITER
-        yield b"# original_commit_timestamp=%d (%b)\n" % (original, self._precise(original))
-        yield b"# immediate_commit_timestamp=%d (%b)\n" % (immediate, self._precise(immediate))
-        yield b"/*!80001 SET @@session.original_commit_timestamp=%d*/" % original + DELIMITER
-        server = body.immediate_server_version
-        if server is None:  # a server before 8.0.14; before 5.7.5 or so, without any timestamp
-            server = 0 if body.immediate_commit_timestamp is None else _UNKNOWN_VERSION
-        self._tells_row_id = _TELLS_ROW_ID <= server < _UNKNOWN_VERSION
-        first = server if body.original_server_version is None else body.original_server_version
-        yield b"/*!80014 SET @@session.original_server_version=%d*/" % first + DELIMITER
-        yield b"/*!80014 SET @@session.immediate_server_version=%d*/" % server + DELIMITER
-        yield b"SET @@SESSION.GTID_NEXT= '" + (gtid_text(body) or "ANONYMOUS").encode() + b"'" + DELIMITER
 
     def _precise(self, microseconds: int) -> bytes:
         seconds, micro = divmod(microseconds, 1_000_000)
@@ -409,14 +438,14 @@ class LogText:
             self._last_second = last = seconds, text.encode(), f" {zone}".encode()
         return b"%b%06d%b" % (last[1], micro, last[2])
 
-    def _table_map(self, body: TableMap) -> Iterator[bytes]:
+    def _table_map(self, event: Event) -> bytes:
+        body = cast("TableMap", event.body)
         schema, table = (name.encode("utf-8", "surrogateescape") for name in (body.schema, body.table))
         # Names are not escaped here, other than in the lines of the rows.
-        yield b"\tTable_map: `%b`.`%b` mapped to number %d\n" % (schema, table, body.table_id)
+        text = b"\tTable_map: `%b`.`%b` mapped to number %d\n" % (schema, table, body.table_id)
         if self._tells_row_id:
-            yield b"# has_generated_invisible_primary_key=%d\n" % bool(body.flags & GENERATED_INVISIBLE_PK)
-        if self.metadata:
-            yield metadata_text(body)
+            text += b"# has_generated_invisible_primary_key=%d\n" % bool(body.flags & GENERATED_INVISIBLE_PK)
+        return text + metadata_text(body) if self.metadata else text
 
     def _rows_words(self, body: LazyRows | RowsBody) -> bytes:
         key = body.type, body.flags

@@ -8,7 +8,7 @@ text must not pass for complete.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.reference.binlog.images import MAX_PLANS, PARTIAL_JSON_OPTION, image_columns
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, NdbInfo, PartitionInfo
@@ -86,6 +86,16 @@ def _layout(event: LazyRows | RowsBody, table: TableMap, *, types: bool) -> _Lay
     return known
 
 
+class _Column(NamedTuple):
+    """A column of an image: what stands in front of a value and behind it, and the whole line of NULL."""
+
+    number: int
+    text: ColumnText
+    head: bytes
+    tail: bytes
+    null: bytes
+
+
 class _Layout:
     """The facts that all rows of an event share."""
 
@@ -95,8 +105,8 @@ class _Layout:
         self.types = types
         columns = _columns(table)
         name = quoted_name(table.schema) + b"." + quoted_name(table.table)
-        self.before = _chosen(columns, event.before_columns)
-        self.after = _chosen(columns, event.after_columns)
+        self.before = _chosen(columns, event.before_columns, types=types)
+        self.after = _chosen(columns, event.after_columns, types=types)
         self.before_head, self.after_head = b"### WHERE\n", b"### SET\n"
         if event.type in WRITE_TYPES:
             self.head = b"### INSERT INTO " + name
@@ -119,26 +129,21 @@ class _Layout:
             goes_on = self._image(row.after, self.after, parts, failures)
         return b"".join(parts), goes_on
 
-    def _image(
-        self, image: Image, columns: Sequence[tuple[int, ColumnText]], parts: list[bytes], failures: list[CodecError]
-    ) -> bool:
-        types = self.types
-        for value, (number, column) in zip(image, columns, strict=True):
+    def _image(self, image: Image, columns: Sequence[_Column], parts: list[bytes], failures: list[CodecError]) -> bool:
+        for value, (number, column, head, tail, null) in zip(image, columns, strict=True):
             if value is None:
-                parts.append(b"###   @%d=NULL" % number)
-            else:
-                try:
-                    parts.append(b"###   @%d=%b" % (number, column.show(value)))
-                except Damaged as damaged:
-                    if not failures:  # the first one is reported; each holds the frames it came through
-                        failures.append(damaged.cause.at(f"@{number}"))
-                    parts.append(b"###   @%d=%b" % (number, damaged.text))
-                    if not damaged.goes_on:
-                        return False
-            if types:
-                parts.append(b"%b%d */\n" % (column.comment, value is None))
-            else:
-                parts.append(b"\n")
+                parts.append(null)
+                continue
+            try:
+                shown = column.show(value)
+            except Damaged as damaged:
+                if not failures:  # the first one is reported; each holds the frames it came through
+                    failures.append(damaged.cause.at(f"@{number}"))
+                shown = damaged.text
+                if not damaged.goes_on:
+                    parts += (head, shown)
+                    return False
+            parts += (head, shown, tail)
         return True
 
 
@@ -151,10 +156,16 @@ def _columns(table: TableMap) -> tuple[ColumnText, ...]:
     return known
 
 
-def _chosen(columns: Sequence[ColumnText], bitmap: int | None) -> tuple[tuple[int, ColumnText], ...]:
+def _chosen(columns: Sequence[ColumnText], bitmap: int | None, *, types: bool) -> tuple[_Column, ...]:
     if bitmap is None:
         return ()
-    return tuple([(index + 1, columns[index]) for index in included(bitmap, len(columns))])
+    chosen = []
+    for index in included(bitmap, len(columns)):
+        text = columns[index]
+        head = b"###   @%d=" % (index + 1)
+        tail, null = (text.comment + b"0 */\n", text.comment + b"1 */\n") if types else (b"\n", b"\n")
+        chosen.append(_Column(index + 1, text, head, tail, head + b"NULL" + null))
+    return tuple(chosen)
 
 
 # --- rows that break off ---------------------------------------------------------------------------------------------
@@ -167,7 +178,7 @@ def _cut_off(event: LazyRows, start: int, layout: _Layout) -> bytes:
     cursor = Cursor(bytes(event.data), start)
     out = bytearray(layout.head + b"\n")
     if event.before_columns is not None and not _broken_image(
-        table, cursor, layout, (event.before_columns, layout.before, layout.before_head), 0, out
+        table, cursor, (event.before_columns, layout.before, layout.before_head), 0, out
     ):
         return bytes(out)
     if event.after_columns is None:
@@ -189,15 +200,14 @@ def _cut_off(event: LazyRows, start: int, layout: _Layout) -> bytes:
                 )
                 return bytes(out)
             bits = int.from_bytes(cursor.take(size, "partial_columns"), "little")
-    _broken_image(table, cursor, layout, (event.after_columns, layout.after, layout.after_head), bits, out)
+    _broken_image(table, cursor, (event.after_columns, layout.after, layout.after_head), bits, out)
     return bytes(out)
 
 
 def _broken_image(
     table: TableMap,
     cursor: Cursor,
-    layout: _Layout,
-    which: tuple[int, Sequence[tuple[int, ColumnText]], bytes],
+    which: tuple[int, Sequence[_Column], bytes],
     bits: int,
     out: bytearray,
 ) -> bool:
@@ -212,20 +222,20 @@ def _broken_image(
     out += head
     for (index, null, diffs), text in zip(image_columns(cursor, table, bitmap, bits), texts, strict=True):
         part = PARTIAL_JSON if diffs else codec(table.columns[index])
-        shown = b"NULL"
-        if not null:
-            try:
-                value, cursor.pos = read_value(part, cursor.data, cursor.pos)
-                shown = text[1].show(value)
-            except DecodeError:
-                shown = _CORRUPT % (b"field data is truncated; there are only %d bytes left of the event" % len(cursor))
-                out += b"###   @%d=%b" % (text[0], shown)
+        if null:
+            out += text.null
+            continue
+        try:
+            value, cursor.pos = read_value(part, cursor.data, cursor.pos)
+            shown = text.text.show(value)
+        except DecodeError:
+            shown = _CORRUPT % (b"field data is truncated; there are only %d bytes left of the event" % len(cursor))
+            out += text.head + shown
+            return False
+        except Damaged as damaged:
+            shown = damaged.text
+            if not damaged.goes_on:
+                out += text.head + shown
                 return False
-            except Damaged as damaged:
-                shown = damaged.text
-                if not damaged.goes_on:
-                    out += b"###   @%d=%b" % (text[0], shown)
-                    return False
-        out += b"###   @%d=%b" % (text[0], shown)
-        out += b"%b%d */\n" % (text[1].comment, null) if layout.types else b"\n"
+        out += text.head + shown + text.tail
     return True

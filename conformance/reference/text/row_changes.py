@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from conformance.reference.binlog.control_events import Rotate, Stop
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     Columns: TypeAlias = tuple[tuple[int, str, Writer | None], ...]
     Line = Callable[[int | None, str | None, str | None], str]
 
+_new = tuple.__new__  # of a named tuple, as in files
 NUMBERS: Final = INTEGERS | {types.FLOAT, types.DOUBLE}
 
 
@@ -51,6 +53,8 @@ class Form(Enum):
     PLAIN = "as JSON"
     TAGGED = "as JSON, values of other types with a tag"
     APART = "not at all: whoever asks takes them from the row; a column that is SQL NULL is there"
+
+    __hash__ = object.__hash__  # an enumeration has one in Python, which every event would pay for twice
 
 
 @dataclass(slots=True)
@@ -135,7 +139,7 @@ def changes_of(
             new = None if after is None or row.after is None else _image(row.after, after, known)
         except CodecError as error:
             raise error.at(f"rows[{number}]") from None
-        yield Change(number, row, old, new)
+        yield _new(Change, (number, row, old, new))
 
 
 class EventFields(NamedTuple):
@@ -193,19 +197,20 @@ class RowChanges:
     def event(self, event: Event, resolve: Resolve | None = None) -> Iterator[str]:
         """The lines of one event, without line ends. ``resolve``: as in :func:`changes_of`."""
         body = event.body
-        self._gtids.feed(body)
         if isinstance(body, (LazyRows, RowsBody)):
             return self._rows(event, body, resolve)
+        self._gtids.feed(body)
         self.counts.other_events += 1
         return iter(() if self.rows_only else (self._line(self._fields(event, None))(None, None, None),))
 
     def _fields(self, event: Event, operation: str | None) -> EventFields:
         header = event.header
         schema, table = table_of(event.body)
-        return EventFields(
+        fields = (
             self._file, event.position, event.name, header.timestamp, header.server_id, self._gtids.now, schema, table,
             operation, event.inner,
         )  # fmt: skip
+        return _new(EventFields, fields)
 
     def _rows(self, event: Event, body: LazyRows | RowsBody, resolve: Resolve | None) -> Iterator[str]:
         counts = self.counts
@@ -224,6 +229,7 @@ class RowChanges:
         return counted
 
 
+@lru_cache(maxsize=256)
 def _name(name: str | None) -> str:
     return "null" if name is None else quote(name)
 

@@ -1,0 +1,37 @@
+cimport cython
+
+
+cdef class EventDecoder:
+    cdef public object rules, algorithm, limit, format, event_bytes
+    cdef public bint verify, keep_bytes
+    cdef public dict tables, pass_over
+    cdef object _rules_for, _latest
+    cdef int _footer
+    cdef dict _maps, _queries
+
+    cpdef object read(self, data, position=*)
+    @cython.locals(code=int, end=Py_ssize_t, passed=dict)
+    cpdef object read_whole(self, data, position)
+    cdef object _body(self, int code, data)
+    cdef object _query(self, bytes data)
+    cdef object _table_map(self, bytes data)
+    cpdef object forget_tables(self)
+
+
+cdef class _Window:
+    cdef object data
+    cdef Py_ssize_t pos
+
+
+cdef class FileReader:
+    cdef public EventDecoder decoder
+    cdef public object position, wanted
+    cdef public list notes
+    cdef public bint expand, in_use
+    cdef list _parts
+    cdef object _large
+    cdef Py_ssize_t _size
+    cdef bint _zeros
+
+    @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, left=Py_ssize_t, length=Py_ssize_t, decoder=EventDecoder)
+    cdef object _next(self, _Window window)

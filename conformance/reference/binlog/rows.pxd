@@ -1,0 +1,5 @@
+cimport cython
+from conformance.reference.cursor cimport Cursor
+
+@cython.locals(rows=object)
+cpdef object read_rows_event(int code, Cursor cursor, object tables)
