@@ -6,7 +6,7 @@ client prints them only in front of the next event that it prints, but behind th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.control_events import Rotate, Xid
 from conformance.reference.binlog.format_description import FormatDescription
@@ -33,6 +33,16 @@ class AddedLines:
         self._begun = False  # a GTID was printed, and nothing of its transaction
         self._open = False  # inside a transaction
         self._framed = False  # the FORMAT_DESCRIPTION of a source was printed; a relay log has one of its own before it
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that later lines depend on."""
+        return tuple(self._places), self._partial, self._begun, self._open, self._framed
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        places, self._partial, self._begun, self._open, self._framed = state
+        self._places = list(places)
 
     def before(self, event: Event) -> Iterable[bytes]:
         """The lines in front of an event that is printed."""
