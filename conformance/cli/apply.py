@@ -11,6 +11,7 @@ import click
 from conformance.cli.console import InputCorrupt, Output, Usage, narrate, warn
 from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import NOTHING_LEFT_OUT, SelectedLogs, filter_options
+from conformance.cli.jobs import children_errors, jobs_option, require_files
 from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files
 from conformance.cli.remote_logs import remote_options
 from conformance.cli.spools import SortedSpool
@@ -57,6 +58,7 @@ class _DataFilesBehind(click.Command):
 @filter_options
 @remote_options
 @MAX_UNCOMPRESSED
+@jobs_option
 def command(
     files: tuple[str, ...],
     form: str,
@@ -66,6 +68,7 @@ def command(
     keyring: Path | None,
     selection: Selection,
     limit: int | None,
+    jobs: int,
 ) -> None:
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
@@ -78,6 +81,7 @@ def command(
     row is compared, value by value, except virtual columns, which no file has. Exit code 1 if a row is missing,
     differs, or is only in a file, if one side lacks a table, and if a file is damaged. The logs must begin with the
     empty server. Files of a running server lag behind: copy them after FLUSH TABLES … FOR EXPORT, or after a shutdown.
+    With --jobs, processes share the tables out: each reads all logs, and the rows of its own tables.
 
     --undo prints BINLOG statements for the client mysql, each with its rows as comments. It needs FULL images, and
     resolves diffs. Statements that change tables, XA transactions, and a row that a later transaction changed, which
@@ -92,7 +96,10 @@ def command(
                     hint="--transaction names what to take back")  # fmt: skip
     if wanted and not undo:
         raise Usage("--transaction belongs to --undo")
+    if jobs > 1 and not data_files:
+        raise Usage("--jobs shares out the tables that --verify compares: it does not belong to other output")
     check_files(files)
+    require_files(files, jobs)
     if undo:
         from conformance.cli.apply_undo import print_undo
 
@@ -101,6 +108,12 @@ def command(
     with ExitStack() as stack:
         verification = stack.enter_context(Verification(data_files, keyring)) if data_files else None
         logs = SelectedLogs(files, selection, limit=limit, keyring=read_keyring(keyring))
+        if verification is not None and jobs > 1:
+            from conformance.cli.apply_jobs import verify_side_by_side
+
+            with children_errors():
+                verify_side_by_side(logs, verification, form, jobs)
+            return
         replay = _replayed(logs, form, silent=verification is not None, table=selection.table)
         if verification is None:
             _print(_wanted(replay, selection.table), form)
@@ -110,36 +123,48 @@ def command(
 
 def _replayed(logs: SelectedLogs, form: str, *, silent: bool, table: str | None) -> Replay:
     """The tables at the end of the logs; a log that ends before prints those of this name, unless ``silent``."""
-    from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
 
     replay = Replay()
     changes = 0
     try:
-        for path, chosen in logs.each():
-            for event, choice in chosen:
-                if choice is not Choice.PRINTED:
-                    continue
-                changes += _rows(event)
-                try:
-                    replay.event(event)
-                except CodecError as error:
-                    raise InputCorrupt(f"{path}: {_placed(error, event)}") from error
+        for event in replayed_events(logs, replay):
+            changes += is_rows(event)
     except InputCorrupt:
         replay.finish()
         if not silent:
             _print(_wanted(replay, table), form)
         raise
-    open_changes, prepared = replay.finish()
+    close(*replay.finish(), changes)
+    return replay
+
+
+def replayed_events(logs: SelectedLogs, replay: Replay) -> Iterator[Event]:
+    """The events of the logs, each replayed."""
+    from conformance.reference.errors import CodecError
+
+    for path, chosen in logs.each():
+        for event, choice in chosen:
+            if choice is not Choice.PRINTED:
+                continue
+            try:
+                replay.event(event)
+            except CodecError as error:
+                raise InputCorrupt(f"{path}: {_placed(error, event)}") from error
+            yield event
+
+
+def close(open_changes: int, prepared: int, changes: int) -> None:
+    """Tell what was applied at the end of the logs, and what was not."""
     if open_changes:
         warn(f"the input ends inside a transaction: {open_changes} row changes of it are not applied")
     if prepared:
         warn(f"not applied: {prepared} XA transactions that were prepared and never decided")
     narrate(f"{changes} row events applied")
-    return replay
 
 
-def _rows(event: Event) -> int:
+def is_rows(event: Event) -> bool:
+    """Whether this is an event with rows."""
     from conformance.reference.binlog.rows import ROWS_TYPES
 
     return event.header.type in ROWS_TYPES

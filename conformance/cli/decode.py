@@ -107,5 +107,6 @@ def _decode(logs: SelectedLogs, printer: Printer) -> None:
         printer.end()
     finally:
         printer.failed()
+        printer.close()
         printer.output.flush()
         narrate(printer.closing(printer.tally()))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.cli.console import Output, narrate
+from conformance.cli.logs import BesideEventsError
 from conformance.cli.printers import Tally, lacks_table
 from conformance.forked import Child, Children, forget_printed
 from conformance.reference.binlog.rows import LazyRows
@@ -96,6 +97,7 @@ def decode_side_by_side(make: Make, jobs: int, first: int) -> None:
         with Children(jobs) as children:
             chain.run(children, stretches(logs.files, first))
     finally:
+        printer.close()
         chain.output.flush()
         narrate(printer.closing(chain.tally))
 
@@ -221,10 +223,13 @@ def _read(make: Make, before: Sequence[Piece], pieces: Sequence[Piece], guess: _
         last = pieces[-1]
         if not lacking and (logs.stopped or (last.file == len(logs.files) - 1 and last.stop is None)):
             printer.end()
+    except BesideEventsError:
+        lacking = True
     except Exception as problem:  # noqa: BLE001 - the command raises it when it is its turn
         error = problem
+        printer.failed()
     end = None if error or lacking else reading.state
-    printer.failed()
+    printer.close()
     printer.output.flush()
     return Done(begin, end, printer.tally(), logs.stopped, error, lacking)
 

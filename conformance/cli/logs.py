@@ -130,23 +130,29 @@ def _part(file: BinaryIO, start: int, reader: FileReader, part: Part) -> Iterato
 
     if part.start is None:
         assert part.stop is not None, "a whole file is no part"
-        yield from read_from(cast("BinaryIO", _Beginning(file, part.stop)), start, reader=reader)
+        yield from read_from(cast("BinaryIO", _Beginning(file, part.stop, reader)), start, reader=reader)
     else:
         yield from part_events(reader, file, part)
         reader.finish()
 
 
-class _Beginning:
-    """The bytes of a file up to a place."""
+class BesideEventsError(Exception):
+    """Reading from the given position on does not come by the place where the file is cut: no event begins there."""
 
-    def __init__(self, file: BinaryIO, stop: int) -> None:
-        self._file = file
-        self._stop = stop
+
+class _Beginning:
+    """The bytes of a file up to a place, where its reader must be then."""
+
+    def __init__(self, file: BinaryIO, stop: int, reader: FileReader) -> None:
+        self._file, self._stop, self._reader = file, stop, reader
         self.seekable, self.seek = file.seekable, file.seek
 
     def read(self, size: int) -> bytes:
         """Read up to this number of bytes."""
-        return self._file.read(min(size, max(0, self._stop - self._file.tell())))
+        data = self._file.read(min(size, max(0, self._stop - self._file.tell())))
+        if not data and self._reader.position != self._stop:
+            raise BesideEventsError
+        return data
 
 
 @contextmanager

@@ -78,6 +78,10 @@ class Printer(Protocol):
         """Print what waits, where nothing follows."""
         ...
 
+    def close(self) -> None:
+        """Drop what waits."""
+        ...
+
     def tally(self) -> Tally:
         """What was counted since the last time; begins anew."""
         ...
@@ -162,6 +166,8 @@ class TextPrinter:
     def failed(self) -> None:
         for piece in self._text.failed():
             self.output.write(piece)
+
+    def close(self) -> None:
         self._spool.close()
 
     def tally(self) -> Tally:
@@ -234,6 +240,9 @@ class ChangePrinter:
 
     def failed(self) -> None:
         """No line waits."""
+
+    def close(self) -> None:
+        """Nothing is open."""
 
     def tally(self) -> Tally:
         counts, self._changes.counts = self._changes.counts, Counts()

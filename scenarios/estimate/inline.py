@@ -31,7 +31,7 @@ _AHEAD: Final = 4  # parts for each job that are read before it is their turn
 
 
 def estimate(files: Iterable[str], limit: int | None = None, keyring: Keyring | None = None, jobs: int = 1) -> Figures:
-    """The figures of these logs. ``limit``: the most bytes of a compressed transaction. ``jobs``: how many processes."""
+    """The figures of these logs. ``limit``: the most bytes of a compressed transaction. ``jobs``: of processes."""
     if jobs == 1:
         return figures(Store(item for file in files for item in measure(Part(file), limit, keyring)).query)
     return figures(Store(_measured(files, limit, keyring, jobs)).query)
