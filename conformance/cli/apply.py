@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from conformance.cli.console import InputCorrupt, Output, Usage, narrate, warn
+from conformance.cli.console import InputCorrupt, Output, Usage
 from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import NOTHING_LEFT_OUT, SelectedLogs, filter_options
 from conformance.cli.jobs import children_errors, jobs_option, require_files
 from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files
 from conformance.cli.remote_logs import remote_options
+from conformance.cli.replayed import close, is_rows, replayed_events
 from conformance.cli.spools import SortedSpool
-from conformance.reference.text.event_filter import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from conformance.reference.binlog.event import Event
     from conformance.reference.replay.engine import Replay
     from conformance.reference.replay.table_state import TableState
     from conformance.reference.text.event_filter import Selection
@@ -137,45 +136,6 @@ def _replayed(logs: SelectedLogs, form: str, *, silent: bool, table: str | None)
         raise
     close(*replay.finish(), changes)
     return replay
-
-
-def replayed_events(logs: SelectedLogs, replay: Replay) -> Iterator[Event]:
-    """The events of the logs, each replayed."""
-    from conformance.reference.errors import CodecError
-
-    for path, chosen in logs.each():
-        for event, choice in chosen:
-            if choice is not Choice.PRINTED:
-                continue
-            try:
-                replay.event(event)
-            except CodecError as error:
-                raise InputCorrupt(f"{path}: {_placed(error, event)}") from error
-            yield event
-
-
-def close(open_changes: int, prepared: int, changes: int) -> None:
-    """Tell what was applied at the end of the logs, and what was not."""
-    if open_changes:
-        warn(f"the input ends inside a transaction: {open_changes} row changes of it are not applied")
-    if prepared:
-        warn(f"not applied: {prepared} XA transactions that were prepared and never decided")
-    narrate(f"{changes} row events applied")
-
-
-def is_rows(event: Event) -> bool:
-    """Whether this is an event with rows."""
-    from conformance.reference.binlog.rows import ROWS_TYPES
-
-    return event.header.type in ROWS_TYPES
-
-
-def _placed(error: Exception, event: Event) -> str:
-    """The error message with its position in the file: errors about an event's meaning have no offset of their own."""
-    from conformance.reference.errors import CodecError
-
-    assert isinstance(error, CodecError)
-    return str(event.located(error))
 
 
 def _wanted(replay: Replay, table: str | None) -> list[TableState]:

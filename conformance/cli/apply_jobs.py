@@ -12,8 +12,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.cli.apply import close, is_rows, replayed_events
 from conformance.cli.console import CliError
+from conformance.cli.replayed import close, is_rows, replayed_events
 from conformance.forked import Children
 from conformance.reference.binlog.rows import LazyRows, RowsBody
 from conformance.reference.errors import CodecError

@@ -329,12 +329,13 @@ def test_jobs_share_the_tables_out_and_say_the_same(backup: Backup, tmp_path: Pa
     short, damaged = tmp_path / "short", tmp_path / "damaged"
     short.write_bytes(data[: rows[len(rows) // 2]] + data[rows[len(rows) // 2 + 1] :])
     damaged.write_bytes(data[: rows[-3] + 40] + b"damage" + data[rows[-3] + 46 :])
-    for words, code in (
+    calls: tuple[tuple[tuple[str | Path, ...], int], ...] = (
         ((backup.log, "--verify", *backup.files), 0),
         (("--format", "json", backup.log, "--verify", *some), 1),
         ((short, "--verify", *backup.files), 1),
         ((damaged, "--verify", *backup.files), 1),
-    ):
+    )
+    for words, code in calls:
         alone = lab("apply", *words)
         assert alone.code == code, alone.text
         assert lab("apply", "--jobs", "3", *words) == alone

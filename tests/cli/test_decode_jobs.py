@@ -15,6 +15,7 @@ import pytest
 from conformance.cli import decode_jobs, jobs
 from conformance.cli import main as frame
 from conformance.cli.console import Usage
+from conformance.cli.printers import Tally
 from conformance.cli.remote_logs import RemoteName
 from conformance.forked import Children
 from conformance.reference.binlog.files import read_events
@@ -243,7 +244,7 @@ def test_what_the_comparison_finds(
         case "part-is-left-out":
             monkeypatch.setattr(decode_jobs, "stretches", lambda *given: iter(list(stretches(*given))[:-1]))
         case _:
-            monkeypatch.setattr(decode_jobs.Tally, "add", lambda *_: None)
+            monkeypatch.setattr(Tally, "add", lambda *_: None)
     assert decode("--jobs", "3", *files) != alone
     assert workers.started > 3
 
