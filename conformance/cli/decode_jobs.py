@@ -203,7 +203,7 @@ def _read(make: Make, before: Sequence[Piece], pieces: Sequence[Piece], guess: _
         for piece in before:
             reading.read(piece, rows=guess is None)
         reading.enter(pieces[0])
-        begin = None if logs.stopped else reading.state
+        begin = guess.state if guess is not None and guess.certain else None if logs.stopped else reading.state
     except Exception:
         if guess is None:
             raise
