@@ -110,9 +110,9 @@ class Children:
         self._all.add(child)
         return child
 
-    def wait(self) -> None:
-        """Wait until at least one child is done."""
-        ready = set(wait([child.link for child in self._running]))
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until at least one child is done, or so long."""
+        ready = set(wait([child.link for child in self._running], seconds))
         for child in [child for child in self._running if child.link in ready]:
             self._running.remove(child)
             child.done = True

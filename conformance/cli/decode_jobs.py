@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 PART_BYTES: Final = 4 << 20  # of a part: a second of work or so
 GUESS_BYTES: Final = 1 << 16  # in front of a part, that its reader looks at
+_NOTHING: Final = object()  # instead of a state: nothing was printed
 _AHEAD: Final = 2  # parts for each job that are read before it is their turn
 
 
@@ -92,83 +93,89 @@ def stretches(files: Sequence[str], first: int) -> Iterator[Stretch]:
 def decode_side_by_side(make: Make, jobs: int, first: int) -> None:
     """Print all logs with this number of processes. ``make`` gives the logs, and a printer that has printed nothing."""
     logs, printer = make()
-    chain = _Chain(make, logs.files, jobs)
-    try:
-        with Children(jobs) as children:
-            chain.run(children, stretches(logs.files, first))
-    finally:
-        printer.close()
-        chain.output.flush()
-        narrate(printer.closing(chain.tally))
+    with Children(jobs) as children:
+        chain = _Chain(children, make, logs.files, first, jobs)
+        try:
+            chain.run()
+        finally:
+            printer.close()
+            chain.output.flush()
+            narrate(printer.closing(chain.tally))
 
 
 class _Chain:
     """The parts in order: what is known of the state between them, and what was printed."""
 
-    def __init__(self, make: Make, files: Sequence[str], jobs: int) -> None:
+    def __init__(self, children: Children, make: Make, files: Sequence[str], first: int, jobs: int) -> None:
         self.output = Output()
         self.tally = Tally()
         self._make = make
         self._files = files
+        self._children = children
+        self._works = stretches(files, first)
         self._ahead = _AHEAD * jobs
-        self._known: Any = None  # the state at the end of what was printed
+        self._waiting: list[tuple[Stretch, Child]] = []
+        self._known: Any = _NOTHING  # the state at the end of what was printed
 
-    def run(self, children: Children, works: Iterator[Stretch]) -> None:
+    def run(self) -> None:
         """Start parts while there is room, and print what is next once it is done."""
-        waiting: list[tuple[Stretch, Child]] = []
-        begun = printed = False
-        more = True
-        while more or waiting:
-            while more and children.free and len(waiting) < self._ahead:
-                stretch = next(works, None)
-                if stretch is None:
-                    more = False
-                    break
-                guess = _Guess(self._known, first=not begun)
-                waiting.append((stretch, children.start(partial(_read, self._make, *self._around(stretch), guess))))
-                begun = True
-            if not waiting:
+        while True:
+            self._start()
+            if not self._waiting:
                 return
-            stretch, child = waiting[0]
+            stretch, child = self._waiting[0]
             if not child.done:
-                children.wait()
+                self._children.wait()
                 continue
             done: Done = child.take()
-            if done.lacking or (printed and (done.begin is None or done.begin != self._known)):
-                children.drop(child)
-                if done.lacking or self._known is None:
-                    for _, other in waiting[1:]:
-                        children.drop(other)
-                    waiting, more = [], False
-                    work = partial(_read, self._make, *self._from_the_beginning(stretch), None)
-                    waiting.append((stretch, children.start(work)))
-                    printed = False  # nothing to compare with: it comes from the true beginning
-                else:
-                    known = _Guess(self._known, certain=True)
-                    work = partial(_read, self._make, [], [stretch.piece], known)
-                    waiting[0] = stretch, children.start(work)
-                continue
-            self._print(child, done)
-            children.drop(child)
-            del waiting[0]
-            printed = True
-            if done.error is not None:
-                raise done.error
-            if done.stopped:
+            if self._holds(done):
+                self._print(child, done)
+                self._children.drop(child)
+                del self._waiting[0]
+                if done.error is not None:
+                    raise done.error
+                if done.stopped:
+                    return
+            elif done.lacking or self._known is None:
+                for _, other in self._waiting:
+                    self._children.drop(other)
+                self._works, self._known = iter(()), _NOTHING
+                self._waiting = [(stretch, self._child(*self._from_the_beginning(stretch), None))]
+            else:
+                self._children.drop(child)
+                again = self._child([], [stretch.piece], _Guess(self._known, certain=True))
+                self._waiting[0] = stretch, again
+
+    def _start(self) -> None:
+        while self._children.free and len(self._waiting) < self._ahead:
+            stretch = next(self._works, None)
+            if stretch is None:
                 return
+            first = self._known is _NOTHING and not self._waiting
+            guess = _Guess(None if self._known is _NOTHING else self._known, first=first)
+            before = [] if stretch.before is None else [stretch.before]
+            self._waiting.append((stretch, self._child(before, [stretch.piece], guess)))
+
+    def _child(self, before: list[Piece], pieces: list[Piece], guess: _Guess | None) -> Child:
+        return self._children.start(partial(_read, self._make, before, pieces, guess))
+
+    def _holds(self, done: Done) -> bool:
+        """Whether a part began in the state in which what was printed ended."""
+        if self._known is _NOTHING:
+            return not done.lacking
+        return not done.lacking and done.begin is not None and bool(done.begin == self._known)
 
     def _print(self, child: Child, done: Done) -> None:
+        self._known = done.end
         for data in child.printed():
             self.output.write(data)
+            self._children.wait(0)  # whoever reads the output may be slow: the others go on
+            self._start()
         self.output.flush()
         for text in child.told():
             sys.stderr.write(text)
         sys.stderr.flush()
         self.tally.add(done.tally)
-        self._known = done.end
-
-    def _around(self, stretch: Stretch) -> tuple[list[Piece], list[Piece]]:
-        return [] if stretch.before is None else [stretch.before], [stretch.piece]
 
     def _from_the_beginning(self, stretch: Stretch) -> tuple[list[Piece], list[Piece]]:
         file, start, _ = stretch.piece
