@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from conformance.cli.console import InputCorrupt, Output, Usage, narrate, warn
+from conformance.cli.console import InputCorrupt, Output, Usage
 from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import NOTHING_LEFT_OUT, SelectedLogs, filter_options
+from conformance.cli.jobs import children_errors, jobs_option, require_files
 from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files
 from conformance.cli.remote_logs import remote_options
+from conformance.cli.replayed import close, is_rows, replayed_events
 from conformance.cli.spools import SortedSpool
-from conformance.reference.text.event_filter import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from conformance.reference.binlog.event import Event
     from conformance.reference.replay.engine import Replay
     from conformance.reference.replay.table_state import TableState
     from conformance.reference.text.event_filter import Selection
@@ -57,6 +57,7 @@ class _DataFilesBehind(click.Command):
 @filter_options
 @remote_options
 @MAX_UNCOMPRESSED
+@jobs_option
 def command(
     files: tuple[str, ...],
     form: str,
@@ -66,6 +67,7 @@ def command(
     keyring: Path | None,
     selection: Selection,
     limit: int | None,
+    jobs: int,
 ) -> None:
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
@@ -78,6 +80,7 @@ def command(
     row is compared, value by value, except virtual columns, which no file has. Exit code 1 if a row is missing,
     differs, or is only in a file, if one side lacks a table, and if a file is damaged. The logs must begin with the
     empty server. Files of a running server lag behind: copy them after FLUSH TABLES … FOR EXPORT, or after a shutdown.
+    With --jobs, processes share the tables out: each reads all logs, and the rows of its own tables.
 
     --undo prints BINLOG statements for the client mysql, each with its rows as comments. It needs FULL images, and
     resolves diffs. Statements that change tables, XA transactions, and a row that a later transaction changed, which
@@ -92,7 +95,10 @@ def command(
                     hint="--transaction names what to take back")  # fmt: skip
     if wanted and not undo:
         raise Usage("--transaction belongs to --undo")
+    if jobs > 1 and not data_files:
+        raise Usage("--jobs shares out the tables that --verify compares: it does not belong to other output")
     check_files(files)
+    require_files(files, jobs)
     if undo:
         from conformance.cli.apply_undo import print_undo
 
@@ -101,6 +107,12 @@ def command(
     with ExitStack() as stack:
         verification = stack.enter_context(Verification(data_files, keyring)) if data_files else None
         logs = SelectedLogs(files, selection, limit=limit, keyring=read_keyring(keyring))
+        if verification is not None and jobs > 1:
+            from conformance.cli.apply_jobs import verify_side_by_side
+
+            with children_errors():
+                verify_side_by_side(logs, verification, form, jobs)
+            return
         replay = _replayed(logs, form, silent=verification is not None, table=selection.table)
         if verification is None:
             _print(_wanted(replay, selection.table), form)
@@ -110,47 +122,20 @@ def command(
 
 def _replayed(logs: SelectedLogs, form: str, *, silent: bool, table: str | None) -> Replay:
     """The tables at the end of the logs; a log that ends before prints those of this name, unless ``silent``."""
-    from conformance.reference.errors import CodecError
     from conformance.reference.replay.engine import Replay
 
     replay = Replay()
     changes = 0
     try:
-        for path, chosen in logs.each():
-            for event, choice in chosen:
-                if choice is not Choice.PRINTED:
-                    continue
-                changes += _rows(event)
-                try:
-                    replay.event(event)
-                except CodecError as error:
-                    raise InputCorrupt(f"{path}: {_placed(error, event)}") from error
+        for event in replayed_events(logs, replay):
+            changes += is_rows(event)
     except InputCorrupt:
         replay.finish()
         if not silent:
             _print(_wanted(replay, table), form)
         raise
-    open_changes, prepared = replay.finish()
-    if open_changes:
-        warn(f"the input ends inside a transaction: {open_changes} row changes of it are not applied")
-    if prepared:
-        warn(f"not applied: {prepared} XA transactions that were prepared and never decided")
-    narrate(f"{changes} row events applied")
+    close(*replay.finish(), changes)
     return replay
-
-
-def _rows(event: Event) -> int:
-    from conformance.reference.binlog.rows import ROWS_TYPES
-
-    return event.header.type in ROWS_TYPES
-
-
-def _placed(error: Exception, event: Event) -> str:
-    """The error message with its position in the file: errors about an event's meaning have no offset of their own."""
-    from conformance.reference.errors import CodecError
-
-    assert isinstance(error, CodecError)
-    return str(event.located(error))
 
 
 def _wanted(replay: Replay, table: str | None) -> list[TableState]:

@@ -10,11 +10,11 @@ from conformance.cli.console import InputCorrupt, Output, narrate
 from conformance.cli.data_files import tablespaces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from conformance.cli.data_files import DataFile
-    from conformance.reference.replay.data_files import Comparison, Key
+    from conformance.reference.replay.data_files import Comparison, DataFiles, Key
     from conformance.reference.replay.table_state import TableState
 
 _LISTED: Final = 20  # rows of a kind and a table in the text format
@@ -33,16 +33,24 @@ class Verification:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def print(self, tables: Mapping[tuple[str, str], TableState], form: str) -> None:
-        """Compare and print. Raises :class:`InputCorrupt` if a file does not have the rows of the logs."""
+    def files(self) -> DataFiles:
+        """The files, to be compared once."""
         from conformance.reference.replay.data_files import DataFiles
 
-        files = DataFiles([(file.name, file.space) for file in self._files])
+        return DataFiles([(file.name, file.space) for file in self._files])
+
+    def print(self, tables: Mapping[tuple[str, str], TableState], form: str) -> None:
+        """Compare and print. Raises :class:`InputCorrupt` if a file does not have the rows of the logs."""
+        files = self.files()
+        self.show(files.compare(tables), files.problems, form)
+
+    def show(self, comparisons: Iterable[Comparison], problems: Sequence[str], form: str) -> None:
+        """Print comparisons; then ``problems`` has what is wrong with files. Raises as :meth:`print`."""
         output = Output()
         shown: list[dict[str, Any]] = []
         newest = 0
         wrong = equal = 0
-        for found in files.compare(tables):
+        for found in comparisons:
             wrong += not found.agrees
             equal += found.equal
             newest = max(newest, found.newest_lsn)
@@ -51,15 +59,15 @@ class Verification:
             else:
                 output.write("".join(f"{_one_line(line)}\n" for line in _lines(found)).encode("utf-8", "replace"))
         if form == "json":
-            text = json.dumps({"tables": shown, "problems": files.problems}, ensure_ascii=False, indent=1)
+            text = json.dumps({"tables": shown, "problems": problems}, ensure_ascii=False, indent=1)
             output.write(text.encode("utf-8", "replace") + b"\n")
         output.flush()
-        for problem in files.problems:
+        for problem in problems:
             narrate(problem)
-        if wrong or files.problems:
+        if wrong or problems:
             narrate(f"the newest page read has LSN {newest}. Files of a running server lag behind its log:"
                     " compare copies made after FLUSH TABLES … FOR EXPORT, or after a shutdown")  # fmt: skip
-            tables_, files_ = _counted(wrong, "table"), _counted(len(files.problems), "file")
+            tables_, files_ = _counted(wrong, "table"), _counted(len(problems), "file")
             raise InputCorrupt(f"not as in the log: {tables_} and {files_}; {_counted(equal, 'row')} equal")
         narrate(f"{_counted(equal, 'row')} equal, no other row in the log or the files")
 

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from time import localtime
 from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import Output, Usage, narrate, warn
+from conformance.cli.console import Usage, narrate
 from conformance.cli.dialects import named_dialect
 from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import SelectedLogs, filter_options
-from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files, refused
+from conformance.cli.jobs import children_errors, jobs_option, require_files
+from conformance.cli.logs import MAX_UNCOMPRESSED, check_files
 from conformance.cli.remote_logs import remote_options
-from conformance.reference.text.event_filter import Choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from conformance.reference.binlog.event import Event
-    from conformance.reference.dialect import Dialect
+    from conformance.cli.printers import Printer
     from conformance.reference.text.event_filter import Selection
-    from conformance.reference.text.mysqlbinlog import LogText
-    from conformance.reference.text.row_changes import RowChanges
-
-_SHOWN = 8  # how many event types the closing line names
 
 
 @click.command(name="decode")
@@ -45,6 +37,7 @@ _SHOWN = 8  # how many event types the closing line names
 @remote_options
 @keyring_option
 @MAX_UNCOMPRESSED
+@jobs_option
 def command(
     files: tuple[str, ...],
     form: str,
@@ -58,6 +51,7 @@ def command(
     selection: Selection,
     keyring: Path | None,
     limit: int | None,
+    jobs: int,
 ) -> None:
     """Print binary log files as mysqlbinlog does, or as one JSON object or CSV record per row change.
 
@@ -74,148 +68,46 @@ def command(
         raise Usage("-v, --table-metadata and --hexdump belong to --format text")
     writer = None if dialect is None else named_dialect(dialect)
     check_files(files)
-    hidden: dict[int, int] = {}  # events that are not shown, by type code
+    if resolve and jobs > 1:
+        raise Usage(f"--jobs {jobs}: --resolve needs all rows before a diff, in order", hint="leave --jobs out")
+    require_files(files, jobs)
+    keys = read_keyring(keyring)
     passing = form != "text" and which == "rows" and not resolve
-    logs = SelectedLogs(
-        files, selection, dialect=writer, limit=limit, keyring=read_keyring(keyring), keep_bytes=hexdump,
-        pass_over=hidden if passing else None,
-    )  # fmt: skip
-    if form == "text":
-        _text(logs, types=verbose > 1, metadata=table_metadata, dialect=writer)
-    else:
-        _changes(logs, form, hidden, types=types, rows_only=which == "rows", resolve=resolve)
+
+    def make() -> tuple[SelectedLogs, Printer]:
+        from conformance.cli.printers import ChangePrinter, TextPrinter
+
+        hidden: dict[int, int] = {}  # events that are not shown, by type code
+        logs = SelectedLogs(
+            files, selection, dialect=writer, limit=limit, keyring=keys, keep_bytes=hexdump,
+            pass_over=hidden if passing else None,
+        )  # fmt: skip
+        if form == "text":
+            return logs, TextPrinter(logs, types=verbose > 1, metadata=table_metadata, dialect=writer)
+        return logs, ChangePrinter(logs, form, hidden, types=types, rows_only=which == "rows", resolve=resolve)
+
+    if jobs == 1:
+        _decode(*make())
+        return
+    from conformance.cli.decode_jobs import decode_side_by_side
+
+    with children_errors():
+        decode_side_by_side(make, jobs, selection.start_position)
 
 
-def _text(logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect | None) -> None:
-    from conformance.cli.marked_logs import MarkedLog
-    from conformance.reference.binlog.control_events import Opaque
-    from conformance.reference.binlog.load import LoadBlock
-    from conformance.reference.binlog.statement_events import RowsQuery
-    from conformance.reference.errors import CodecError
-    from conformance.reference.text.mysqlbinlog import LogText
-
-    output, spool = Output(), FileSpool()
-    server = None if dialect is None else dialect.server
-    text = LogText(
-        types=types, metadata=metadata, clock=localtime, spool=spool, server=server, complete=not logs.begins_inside
-    )
-    hidden: Counter[str] = Counter()
-    unseen = {Opaque, LoadBlock} if types else {Opaque, LoadBlock, RowsQuery}
-    events = 0
-    waits = logs.waits
+def _decode(logs: SelectedLogs, printer: Printer) -> None:
+    take, waits = printer.event, logs.waits
     try:
         for path, chosen in logs.each():
-            boundaries = MarkedLog(path, narrate)
+            printer.begin_file(path)
             for event, choice in chosen:
-                if not events:
-                    output.write(text.begin())
-                events += 1
-                boundaries.feed(event)
-                printed = choice is Choice.PRINTED
-                if printed and type(event.body) in unseen:
-                    hidden[event.name] += 1
-                try:
-                    for piece in text.event(event, logs.event_bytes) if printed else _pieces_left(text, event, choice):
-                        output.write(piece)
-                except CodecError as error:
-                    raise refused(path, event.located(error)) from error
+                take(event, choice)
                 if waits:
-                    output.flush()
-            boundaries.finish()
-        if logs.stopped and text.inside_statement:
-            warn("the end is inside a statement: the rows before it in this statement are not printed")
-        if logs.stopped and not events:
-            output.write(text.begin())
-        for piece in text.end(stopped=logs.stopped) if events or logs.stopped else ():
-            output.write(piece)
+                    printer.output.flush()
+            printer.end_file()
+        printer.end()
     finally:
-        for piece in text.failed():
-            output.write(piece)
-        spool.close()
-        output.flush()
-        narrate(f"{_count(events - logs.left_out, 'event')}; contents not shown: {_listed(hidden)}{_left_out(logs)}")
-
-
-def _pieces_left(text: LogText, event: Event, choice: Choice) -> Iterator[bytes]:
-    if choice is Choice.ABSENT:
-        return iter(())
-    return text.left_out(event, partial=choice is Choice.OTHER_TABLE)
-
-
-def _changes(
-    logs: SelectedLogs, form: str, hidden: dict[int, int], *, types: bool, rows_only: bool, resolve: bool
-) -> None:
-    from conformance.reference.binlog.rows import ROWS_TYPES
-    from conformance.reference.errors import CodecError
-    from conformance.reference.event_types import event_name
-    from conformance.reference.text.csv_changes import HEADER, csv_line
-    from conformance.reference.text.row_changes import RowChanges, json_line
-
-    output = Output()
-    changes = RowChanges(tagged=types, rows_only=rows_only, line=csv_line if form == "csv" else json_line)
-    replay = resolve_row = None
-    if resolve:
-        from conformance.reference.replay.engine import Replay
-
-        replay = Replay(lenient=True)
-        resolve_row = replay.row
-    write, begins_inside, waits = output.write, logs.begins_inside, logs.waits
-    shown = ROWS_TYPES if rows_only else None
-    begun = False
-    try:
-        for path, chosen in logs.each():
-            changes.start_file(path)
-            for event, choice in chosen:
-                if form == "csv" and not begun:
-                    output.write(HEADER.encode() + b"\n")
-                begun = True
-                if choice is not Choice.PRINTED:
-                    continue
-                code = event.header.type
-                if shown is not None and code not in shown:
-                    hidden[code] = hidden.get(code, 0) + 1
-                if begins_inside and _lacks_table(event):
-                    narrate(f"{path}: the TABLE_MAP of the rows at {event.position} is before --start-position")
-                    continue
-                try:
-                    if replay is not None:
-                        replay.other(event)
-                    for line in changes.event(event, resolve_row):
-                        write(line.encode("utf-8", "backslashreplace") + b"\n")
-                except CodecError as error:
-                    raise refused(path, event.located(error)) from error
-                if waits:
-                    output.flush()
-    finally:
-        output.flush()
-        names = Counter({event_name(code): number for code, number in hidden.items()})
-        narrate(_closing(changes, names, resolve=resolve) + _left_out(logs))
-
-
-def _left_out(logs: SelectedLogs) -> str:
-    return f"; left out: {_count(logs.left_out, 'event')}" if logs.left_out else ""
-
-
-def _lacks_table(event: Event) -> bool:
-    from conformance.reference.binlog.rows import LazyRows
-
-    return isinstance(event.body, LazyRows) and event.body.table is None
-
-
-def _closing(changes: RowChanges, hidden: Counter[str], *, resolve: bool) -> str:
-    words = f"{_count(changes.counts.changes, 'row change')}; events not shown: {_listed(hidden)}"
-    if resolve:
-        words += f"; diffs without a known document: {changes.counts.unresolved}"
-    return words
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
-
-
-def _listed(counts: Counter[str]) -> str:
-    if not counts:
-        return "none"
-    shown = [f"{number} {name}" for name, number in counts.most_common(_SHOWN)]
-    rest = sum(counts.values()) - sum(number for _, number in counts.most_common(_SHOWN))
-    return ", ".join(shown) + (f", {rest} others" if rest else "")
+        printer.failed()
+        printer.close()
+        printer.output.flush()
+        narrate(printer.closing(printer.tally()))

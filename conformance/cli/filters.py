@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from conformance.reference.binlog.event import Event
+    from conformance.reference.binlog.files import FileReader
     from conformance.reference.binlog.gtid_set import PreviousGtids
     from conformance.reference.dialect import Dialect
     from conformance.reference.encryption.keyring import Keyring
+    from scenarios.binlogs.parts import Part
 
 _FIRST: Final = 4  # where the first event of a file is
 NOTHING_LEFT_OUT: Final = Selection(start_position=_FIRST)
@@ -119,19 +121,38 @@ class SelectedLogs:
         """Whether the reader waits for what a server writes next: then each event is printed at once."""
         return any(isinstance(path, RemoteName) and path.waits for path in self.files)
 
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that the choice of later events depends on."""
+        return self._filter.state
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        self._filter.state = state
+
+    @property
+    def reader(self) -> FileReader:
+        """A new reader of one file."""
+        reader = log_reader(dialect=self._dialect, limit=self._limit)
+        reader.decoder.keep_bytes = self._keep_bytes
+        reader.decoder.pass_over = self._pass_over
+        return reader
+
+    def part(self, number: int, part: Part | None, reader: FileReader) -> Iterator[tuple[Event, Choice]]:
+        """The events of a part of a file, or of all of it. A reader of the part before goes on."""
+        self._filter.start_file(last=number >= len(self.files) - 1)
+        return self._events(self.files[number], 0 if number else self._selection.start_position, reader, part)
+
     def each(self) -> Iterator[tuple[str, Iterator[tuple[Event, Choice]]]]:
         """Each file with its events, up to the end that the filter sets. Read the events before the next file."""
         for number, path in enumerate(with_following(self.files)):
             self._filter.start_file(last=number >= len(self.files) - 1)
-            yield path, self._events(path, 0 if number else self._selection.start_position)
+            yield path, self._events(path, 0 if number else self._selection.start_position, self.reader, None)
             if self.stopped:
                 return
 
-    def _events(self, path: str, start: int) -> Iterator[tuple[Event, Choice]]:
-        reader = log_reader(dialect=self._dialect, limit=self._limit)
-        reader.decoder.keep_bytes = self._keep_bytes
-        reader.decoder.pass_over = self._pass_over
-        events = read_log(path, reader=reader, start=start, keyring=self._keyring)
+    def _events(self, path: str, start: int, reader: FileReader, part: Part | None) -> Iterator[tuple[Event, Choice]]:
+        events = read_log(path, reader=reader, start=start, keyring=self._keyring, part=part)
         if self._filter.takes_all and not self._keep_bytes:
             printed = Choice.PRINTED
             for event in events:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
     from conformance.reference.dialect import Dialect
     from conformance.reference.encryption.keyring import Keyring
+    from scenarios.binlogs.parts import Part
 
 STDIN: Final = "-"
 _BIG: Final = 32 << 20  # files of this size and above get a progress display
@@ -87,11 +88,13 @@ def read_log(
     start: int = 0,
     reader: FileReader | None = None,
     keyring: Keyring | None = None,
+    part: Part | None = None,
 ) -> Iterator[Event]:
     """The events of one file. Damage ends it with :class:`InputCorrupt`, a file that is no log with :class:`Usage`.
 
     ``start``: the position of the first event behind the FORMAT_DESCRIPTION. ``reader`` is one of :func:`log_reader`,
     whose parameters ``expand``, ``dialect`` and ``limit`` are. ``keyring``: the master keys of encrypted files.
+    ``part``: the part of the file to read; only the last one tells the notes on the file.
     """
     reader = reader or log_reader(expand=expand, dialect=dialect, limit=limit)
     with ExitStack() as stack:
@@ -99,7 +102,7 @@ def read_log(
         show = stack.enter_context(_position(path))
         try:
             file = raw if isinstance(path, RemoteName) else plain_log(raw, keyring)
-            events = read_from(file, start, reader=reader)
+            events = read_from(file, start, reader=reader) if part is None else _part(file, start, reader, part)
             if show is None:
                 yield from events
             else:
@@ -117,8 +120,38 @@ def read_log(
             path.following = None
             narrate(f"{path}: stopped at offset {reader.position}")
             return
-    for note in reader.notes:
+    for note in reader.notes if part is None or part.stop is None else ():
         narrate(f"{path}: {note.message} (offset {note.position})")
+
+
+def _part(file: BinaryIO, start: int, reader: FileReader, part: Part) -> Iterator[Event]:
+    from scenarios.binlogs.reading import part_events
+
+    if part.start is None:
+        assert part.stop is not None, "a whole file is no part"
+        yield from read_from(cast("BinaryIO", _Beginning(file, part.stop, reader)), start, reader=reader)
+    else:
+        yield from part_events(reader, file, part)
+        reader.finish()
+
+
+class BesideEventsError(Exception):
+    """Reading from the given position on does not come by the place where the file is cut: no event begins there."""
+
+
+class _Beginning:
+    """The bytes of a file up to a place, where its reader must be then."""
+
+    def __init__(self, file: BinaryIO, stop: int, reader: FileReader) -> None:
+        self._file, self._stop, self._reader = file, stop, reader
+        self.seekable, self.seek = file.seekable, file.seek
+
+    def read(self, size: int) -> bytes:
+        """Read up to this number of bytes."""
+        data = self._file.read(min(size, max(0, self._stop - self._file.tell())))
+        if not data and self._reader.position != self._stop:
+            raise BesideEventsError
+        return data
 
 
 @contextmanager

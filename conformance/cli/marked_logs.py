@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.header import Flag
 from conformance.reference.boundaries.markers import marker_of
@@ -26,6 +26,17 @@ class MarkedLog:
         self._receiver: Receiver | None = None
         self._marked = False
         self._broken = 0
+
+    @property
+    def state(self) -> tuple[Any, ...] | None:
+        """All that messages on later events depend on."""
+        return None if self._receiver is None else (self._receiver.state, self._marked, self._broken)
+
+    @state.setter
+    def state(self, state: tuple[Any, ...] | None) -> None:
+        if state is not None:
+            self._receiver = Receiver()
+            self._receiver.state, self._marked, self._broken = state
 
     def feed(self, event: Event) -> None:
         """Read the next event of the file."""

@@ -10,6 +10,7 @@ import click
 
 from conformance.cli.console import CouldNotRun, InputCorrupt, NamedCommands, Usage, narrate
 from conformance.cli.encryption import keyring_option, read_keyring
+from conformance.cli.jobs import children_errors, jobs_option
 from conformance.cli.logs import MAX_UNCOMPRESSED, hint_of
 from conformance.exit_code import ExitCode
 
@@ -49,7 +50,10 @@ def list_() -> None:
     help="Number of scenarios in all cells [default: the matrix's].",
 )
 @click.option(
-    "--master", default="local[*]", show_default=True, metavar="URL", help="Spark: local[N], spark://…, sc://…."
+    "--master", metavar="URL", help="Spark: local[N], spark://…, sc://…. [default: local[*], one task a core]"
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Tasks at a time on this machine: --master 'local[N]'."
 )
 @click.option(
     "--report",
@@ -65,7 +69,14 @@ def list_() -> None:
 @click.option("--server", default="auto", show_default=True, metavar="SPEC", help="The server for --live.")
 @click.option("--rows", metavar="URI", help="Place for the rows, outside DIR, that remote executors can reach.")
 def run(
-    name: str, scenarios: int | None, master: str, report: Path, live: int | None, server: str, rows: str | None
+    name: str,
+    scenarios: int | None,
+    master: str | None,
+    jobs: int | None,
+    report: Path,
+    live: int | None,
+    server: str,
+    rows: str | None,
 ) -> int:
     """Run a matrix on Spark: rows as Parquet, budgets as verdicts, a report in DIR.
 
@@ -75,6 +86,9 @@ def run(
     """
     from scenarios.matrix import MatrixError, load_matrix
 
+    if jobs is not None and master is not None:
+        raise Usage("--jobs is --master for this machine: give one of them")
+    master = master or f"local[{jobs or '*'}]"
     narrate(f"matrix {name} on {master}")  # Printed first: loading the runner takes a second.
     from conformance.report.directory import DirectoryInUseError, ReportError
     from scenarios.costs import words
@@ -187,14 +201,18 @@ def report_(directory: Path) -> int:
 )
 @keyring_option
 @MAX_UNCOMPRESSED
-def estimate(paths: tuple[str, ...], form: str, master: str | None, keyring: Path | None, limit: int | None) -> None:
+@jobs_option
+def estimate(
+    paths: tuple[str, ...], form: str, master: str | None, keyring: Path | None, limit: int | None, jobs: int
+) -> None:
     """Estimate what partial JSON saves, or would save, in binary logs: files, directories or patterns.
 
     Logs with full row images tell most: the documents before and after an update determine its diffs. Where several
     statements could have made the same change, the estimate gives bounds: from the cheapest statement to one that sets
     the whole document. The line "single values set" lies between the two. Exit code 1: a log is corrupt, truncated or
     encrypted without its key; --keyring reads encrypted logs without Spark. Exit code 2: a file is missing, or is no
-    binary log. Exit code 3: Spark could not run.
+    binary log. Exit code 3: Spark could not run. --jobs reads without Spark: what it starts for N processes is
+    --master 'local[N]'.
     """
     import json
 
@@ -211,12 +229,15 @@ def estimate(paths: tuple[str, ...], form: str, master: str | None, keyring: Pat
     keys = read_keyring(keyring)
     if keys is not None and master not in (None, "none"):
         raise Usage("--keyring reads logs without Spark", hint="--master none")
-    master = spark_for(files, "none" if keys is not None else master)
+    if jobs > 1 and master not in (None, "none"):
+        raise Usage("--jobs reads logs without Spark", hint=f"on Spark: --master 'local[{jobs}]'")
+    master = spark_for(files, "none" if keys is not None or jobs > 1 else master)
     try:
         if master is None:
             from scenarios.estimate.inline import estimate as by_loop
 
-            found = by_loop(files, limit, keys)
+            with children_errors():
+                found = by_loop(files, limit, keys, jobs)
         else:
             from scenarios.spark.estimates import estimate as by_spark
             from scenarios.spark.session import require_packages, session

@@ -69,7 +69,7 @@ def read_part(
             with Path(left.file).open("rb") as log:
                 plain = log if left.start is not None else plain_log(log, keyring)
                 encrypted = plain is not log
-                for event in _events(reader, plain, left, window):
+                for event in part_events(reader, plain, left, window):
                     if event.header.type in _FIRST and event.inner is None:
                         reader.decoder.forget_tables()  # no part reads those of earlier transactions
                     given = event
@@ -118,13 +118,15 @@ def problem_of(error: CodecError, position: int | None) -> Problem:
     return Problem(error.code, str(error), position)
 
 
-def _events(reader: FileReader, log: BinaryIO, part: Part, window: int) -> Iterator[Event]:
+def part_events(reader: FileReader, log: BinaryIO, part: Part, window: int = WINDOW) -> Iterator[Event]:
+    """The events of a part. A reader of the part before goes on; another one reads the FORMAT_DESCRIPTION first."""
     if part.start is not None:
-        head = log.read(len(MAGIC) + HEADER_SIZE)
-        length = int.from_bytes(head[_LENGTH], "little")
-        reader.feed(head + log.read(max(0, min(length, window) - HEADER_SIZE)))
-        for _ in reader.events():
-            pass
+        if reader.format is None:
+            head = log.read(len(MAGIC) + HEADER_SIZE)
+            length = int.from_bytes(head[_LENGTH], "little")
+            reader.feed(head + log.read(max(0, min(length, window) - HEADER_SIZE)))
+            for _ in reader.events():
+                pass
         log.seek(part.start)
         reader.skip_to(part.start)
     left = part.stop

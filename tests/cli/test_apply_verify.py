@@ -317,3 +317,31 @@ def _wrong(path: Path, data: bytes, backup: Backup, replay: Replay) -> bool:
     mine = [each for each in comparisons if each.files]
     assert len(mine) == 1
     return not mine[0].agrees
+
+
+# --- several jobs -----------------------------------------------------------------------------------------------------
+
+
+def test_jobs_share_the_tables_out_and_say_the_same(backup: Backup, tmp_path: Path) -> None:
+    some = [path for path in backup.files if path.name not in {"computed.ibd", "parts#p#p1#sp#p1sp0.ibd"}]
+    data = backup.log.read_bytes()
+    rows = [event.position or 0 for event in read_events(BytesIO(data)) if isinstance(event.body, LazyRows)]
+    short, damaged = tmp_path / "short", tmp_path / "damaged"
+    short.write_bytes(data[: rows[len(rows) // 2]] + data[rows[len(rows) // 2 + 1] :])
+    damaged.write_bytes(data[: rows[-3] + 40] + b"damage" + data[rows[-3] + 46 :])
+    calls: tuple[tuple[tuple[str | Path, ...], int], ...] = (
+        ((backup.log, "--verify", *backup.files), 0),
+        (("--format", "json", backup.log, "--verify", *some), 1),
+        ((short, "--verify", *backup.files), 1),
+        ((damaged, "--verify", *backup.files), 1),
+    )
+    for words, code in calls:
+        alone = lab("apply", *words)
+        assert alone.code == code, alone.text
+        assert lab("apply", "--jobs", "3", *words) == alone
+
+
+def test_jobs_belong_to_the_comparison(backup: Backup) -> None:
+    done = lab("apply", "--jobs", "2", backup.log)
+    assert done.code == 2
+    assert "--verify" in done.err

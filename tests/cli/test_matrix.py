@@ -7,6 +7,7 @@ import pytest
 from conformance.cli.main import run
 from scenarios.expected.events import Due
 from scenarios.matrix import matrix_names
+from scenarios.spark.session import SparkUnavailable
 
 
 def test_the_matrices_are_listed_with_axes_and_budgets(capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,3 +70,24 @@ def test_a_wrong_replay_id_is_a_usage_error(name: str, message: str, capsys: pyt
 def test_a_scenario_that_is_no_update_has_no_script(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["replay", "matrix:safety/1/2", "--as", "sql"]) == 2
     assert "its scenarios are no updates" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "master"),
+    [([], "local[*]"), (["--jobs", "3"], "local[3]"), (["--master", "local[2]"], "local[2]")],
+)
+def test_jobs_are_tasks_of_a_local_spark(
+    words: list[str], master: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(asked: str) -> None:
+        raise SparkUnavailable(f"asked for {asked}")
+
+    monkeypatch.setattr("scenarios.spark.session.session", none)
+    monkeypatch.setattr("scenarios.spark.session.require_packages", lambda: None)
+    assert run(["matrix", "run", "break-even", *words]) == 3
+    assert f"asked for {master}\n" in capsys.readouterr().err
+
+
+def test_jobs_and_master_are_one_thing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["matrix", "run", "break-even", "--jobs", "2", "--master", "local[2]"]) == 2
+    assert "give one of them" in capsys.readouterr().err

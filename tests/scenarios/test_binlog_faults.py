@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from scenarios.binlogs.parts import Part
 
-EVENTS, READ, CHANGES, FOUND = reading._events, reading.read_part, changes_of, rows._found
+EVENTS, READ, CHANGES, FOUND = reading.part_events, reading.read_part, changes_of, rows._found
 
 
 def check(by: str, folder: Path) -> None:
@@ -92,11 +92,11 @@ def _plant_into_parts(fault: SourceFault, patch: pytest.MonkeyPatch) -> None:
         case "part/one-byte-short":
             patch.setattr(
                 reading,
-                "_events",
+                "part_events",
                 lambda a, b, part, d: EVENTS(a, b, part._replace(stop=(part.stop or 1 << 40) - 1), d),
             )
         case "part/reads-on":
-            patch.setattr(reading, "_events", lambda a, b, part, d: EVENTS(a, b, part._replace(stop=None), d))
+            patch.setattr(reading, "part_events", lambda a, b, part, d: EVENTS(a, b, part._replace(stop=None), d))
         case "part/no-format-description":
 
             def without(reader: Any, log: BinaryIO, part: Part, window: int) -> Iterator[Any]:
@@ -106,7 +106,7 @@ def _plant_into_parts(fault: SourceFault, patch: pytest.MonkeyPatch) -> None:
                 reader.feed(log.read(window if part.stop is None else part.stop - log.tell()))
                 yield from reader.events()
 
-            patch.setattr(reading, "_events", of_part(without))
+            patch.setattr(reading, "part_events", of_part(without))
         case "part/format-description-again":
 
             def again(reader: Any, log: BinaryIO, part: Part, window: int) -> Iterator[Any]:
@@ -116,7 +116,7 @@ def _plant_into_parts(fault: SourceFault, patch: pytest.MonkeyPatch) -> None:
                 log.seek(0)
                 yield from EVENTS(reader, log, part, window)
 
-            patch.setattr(reading, "_events", of_part(again))
+            patch.setattr(reading, "part_events", of_part(again))
         case _:
             assert fault.id == "part/note-again"
 

@@ -133,6 +133,15 @@ class Receiver:
         # What an event did in a state: a log has few kinds of events, and as few states.
         self._steps: dict[tuple[int | Role, int, int, bool], tuple[Judged, BoundaryType, bool]] = {}
 
+    @property
+    def state(self) -> tuple[BoundaryType, bool, bool]:
+        """All that judging later events depends on."""
+        return self.parser.state, self._begun, self._relay
+
+    @state.setter
+    def state(self, state: tuple[BoundaryType, bool, bool]) -> None:
+        self.parser.state, self._begun, self._relay = state
+
     def feed(self, event: ObservedEvent) -> Judged:
         """Judge the next event."""
         code = event.type

@@ -67,6 +67,7 @@ class Comparison:
     damaged: list[str] = field(default_factory=list)
     not_compared: tuple[str, ...] = ()
     newest_lsn: int = 0
+    only_in_log: bool = False
 
     @property
     def agrees(self) -> bool:
@@ -107,7 +108,8 @@ class DataFiles:
             for number, (name, _) in self._files.items() if number not in used
         ]  # fmt: skip
         for key in sorted(tables.keys() - seen):
-            yield Comparison(key, problem=f"the log has the table ({len(tables[key].rows)} rows), and no file")
+            words = f"the log has the table ({len(tables[key].rows)} rows), and no file"
+            yield Comparison(key, problem=words, only_in_log=True)
 
     def _table(self, table: Json, key: TableName, spaces: Sequence[int], state: TableState | None) -> Comparison:
         found = Comparison(key, tuple(self._files[number][0] for number in spaces if number in self._files))

@@ -6,7 +6,7 @@ client prints them only in front of the next event that it prints, but behind th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.control_events import Rotate, Xid
 from conformance.reference.binlog.format_description import FormatDescription
@@ -38,6 +38,16 @@ class AddedLines:
     def waits(self) -> bool:
         """Whether lines may stand in front of the next event."""
         return self._partial or bool(self._places)
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that later lines depend on."""
+        return tuple(self._places), self._partial, self._begun, self._open, self._framed
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        places, self._partial, self._begun, self._open, self._framed = state
+        self._places = list(places)
 
     def before(self, event: Event) -> Iterable[bytes]:
         """The lines in front of an event that is printed."""

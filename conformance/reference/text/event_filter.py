@@ -9,7 +9,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from enum import Enum
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.gtid import NIL_UUID, Gtid, GtidTagged
 from conformance.reference.binlog.load import ExecuteLoadQuery
@@ -78,6 +78,16 @@ class EventFilter:
     def start_file(self, *, last: bool) -> None:
         """Begin a file: the position of the end is one in the last file."""
         self._stop_position = self._selection.stop_position if last else None
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that the choice of later events depends on, but for the options and the file."""
+        return self._start, self._other_transaction, frozenset(self._other_tables), self._payload
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        self._start, self._other_transaction, tables, self._payload = state
+        self._other_tables = set(tables)
 
     @property
     def takes_all(self) -> bool:

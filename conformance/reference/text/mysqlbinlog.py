@@ -11,7 +11,7 @@ All lines but a few comments equal those of mysqlbinlog (compared for the whole 
 from __future__ import annotations
 
 from time import gmtime
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from zlib import crc32
 
 from conformance.reference.binlog import control_events, group_replication, load, statement_events
@@ -164,6 +164,20 @@ class LogText:
     def inside_statement(self) -> bool:
         """Whether rows or settings wait for the end of their statement."""
         return self._rows_wait or bool(self._deferred)
+
+    @property
+    def state(self) -> tuple[Any, ...] | None:
+        """All that the text of later events depends on; ``None`` inside a statement, whose rows wait."""
+        if self.inside_statement:
+            return None
+        return (
+            frozenset(self._loaded), self._session.state, self._added.state, self._payload, self._tells_row_id,
+        )  # fmt: skip
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        loaded, self._session.state, self._added.state, self._payload, self._tells_row_id = state
+        self._loaded = set(loaded)
 
     def end(self, *, stopped: bool = False) -> Iterator[bytes]:
         """The lines after the last event, and the rows that wait for an end of their statement.

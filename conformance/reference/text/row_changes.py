@@ -78,9 +78,9 @@ class Change(NamedTuple):
 class Gtids:
     """The GTID in force, over the events of one file."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: str | None = None) -> None:
         self._body: Gtid | GtidTagged | None = None
-        self._text: str | None = None
+        self._text = now
 
     @property
     def now(self) -> str | None:
@@ -189,10 +189,15 @@ class RowChanges:
         self._file: str | None = None
         self._gtids = Gtids()
 
-    def start_file(self, name: str) -> None:
-        """Begin a file: the next events are from it."""
+    @property
+    def gtid(self) -> str | None:
+        """The GTID in force: all of the events before that lines depend on."""
+        return self._gtids.now
+
+    def start_file(self, name: str, gtid: str | None = None) -> None:
+        """Begin a file, or go on inside it, where this GTID is in force: the next events are from it."""
         self._file = name
-        self._gtids = Gtids()
+        self._gtids = Gtids(gtid)
 
     def event(self, event: Event, resolve: Resolve | None = None) -> Iterator[str]:
         """The lines of one event, without line ends. ``resolve``: as in :func:`changes_of`."""

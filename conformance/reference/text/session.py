@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from struct import unpack
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.header import Flag
 from conformance.reference.binlog.query import Status, StatusInteger, StatusIntegers, StatusText, StatusVariable
@@ -52,6 +52,16 @@ class Session:
         self._charset: tuple[int, ...] | None = None
         self._options: int | None = None
         self._last: tuple[Query | ExecuteLoadQuery, int, bytes, bytes] | None = None
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that the lines of later statements depend on."""
+        return self._schema, self._thread, dict(self._printed), self._charset, self._options
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        self._schema, self._thread, printed, self._charset, self._options = state
+        self._printed, self._last = dict(printed), None
 
     def statement(self, header: Header, query: Query | ExecuteLoadQuery) -> bytes:
         """All lines between the header of a statement and its text."""
