@@ -223,6 +223,7 @@ class Anything:
         return 0
 
 
+@pytest.mark.planted
 @pytest.mark.parametrize("fault", ["guess-is-believed", "cut-inside-transactions", "part-is-left-out", "counts-stay"])
 def test_what_the_comparison_finds(
     decode: Decode, workers: Workers, monkeypatch: pytest.MonkeyPatch, fault: str
