@@ -56,6 +56,7 @@ def test_damage_in_each_part(estimate: Estimate, tmp_path: Path, place: int) -> 
     assert estimate("--format", "json", "--jobs", "3", log) == alone
 
 
+@pytest.mark.planted
 @pytest.mark.parametrize("fault", ["a-part-is-left-out", "a-part-comes-twice", "a-part-reads-on"])
 def test_what_the_comparison_finds(estimate: Estimate, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     alone = estimate("--format", "json", LOG)
