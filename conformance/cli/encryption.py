@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -11,10 +10,22 @@ from conformance.cli.console import Usage
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conformance.reference.encryption.keyring import Keyring
 
+
+def _path(_context: click.Context, _option: click.Parameter, value: str | None) -> Path | None:
+    """The option as a path. ``pathlib`` takes as long to import as ``sdi`` to read a file."""
+    if value is None:
+        return None
+    from pathlib import Path
+
+    return Path(value)
+
+
 keyring_option: Final = click.option(
-    "--keyring", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    "--keyring", type=click.Path(dir_okay=False), callback=_path, metavar="FILE",
     help="The file of component_keyring_file, with the master keys of encrypted tablespaces and logs.",
 )  # fmt: skip
 

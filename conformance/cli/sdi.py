@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -15,6 +14,7 @@ from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from conformance.cli.data_files import DataFile
     from conformance.reference.innodb.sdi import SdiObject
@@ -40,7 +40,7 @@ class Choice(NamedTuple):
               help="Indent the JSON, or print it as it is stored.")  # fmt: skip
 @click.option("-n", "--no-check", is_flag=True, help="Do not verify the checksums of pages.")
 @keyring_option
-@click.option("-d", "--dump-file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("-d", "--dump-file", type=click.Path(dir_okay=False), metavar="FILE",
               help="Write to this file instead of standard output.")  # fmt: skip
 @click.option("--create", is_flag=True, help="Print CREATE TABLE for every table instead of JSON.")
 @click.option("--check", is_flag=True, help="Compare tables and tablespaces with those of --server.")
@@ -53,7 +53,7 @@ def command(
     indented: bool,
     no_check: bool,
     keyring: Path | None,
-    dump_file: Path | None,
+    dump_file: str | None,
     create: bool,
     check: bool,
     server: str | None,
@@ -80,7 +80,7 @@ def command(
         write, finish = output.write, output.flush
         if dump_file is not None:
             try:
-                target = stack.enter_context(dump_file.open("wb"))
+                target = stack.enter_context(open(dump_file, "wb"))  # noqa: PTH123 - as the data files
             except OSError as problem:
                 raise Usage(f"{dump_file}: {problem.strerror or problem}") from problem
             write, finish = target.write, target.flush  # type: ignore[assignment]
