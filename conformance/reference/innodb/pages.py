@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
@@ -133,8 +132,7 @@ class SpaceFlags(NamedTuple):
         return self.sdi_offset - INFO_SIZE
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """One page: verified, decompressed and decrypted. Offsets count from its start, all numbers are big-endian."""
 
     number: int

@@ -84,8 +84,7 @@ class OffPage(NamedTuple):
 Value = bytes | OffPage | None
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A field of an index: ``size`` is None for variable lengths, ``long`` if lengths above 255 are possible.
 
     ``added`` and ``dropped`` are row versions of INSTANT DDL. ``default`` is the value of records before ``added``.

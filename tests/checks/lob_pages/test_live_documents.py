@@ -77,7 +77,7 @@ def same_version(outcome: Outcome) -> Outcome:
 def rewritten(outcome: Outcome) -> Outcome:
     lob = outcome.after.lob
     assert lob is not None
-    return outcome._replace(after=outcome.after._replace(lob=replace(lob, first=replace(lob.first, number=9999))))
+    return outcome._replace(after=outcome.after._replace(lob=replace(lob, first=lob.first._replace(number=9999))))
 
 
 EVERY: Final = tuple(Kind)
