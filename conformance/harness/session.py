@@ -106,6 +106,7 @@ class Lab:
                 defaults=_MANY_TABLES,
                 wrapper=settings.wrapper,
                 keep=settings.keep,
+                in_memory=settings.small,
                 allow=settings.allow,
             )
             self._server = resolve(

@@ -33,3 +33,8 @@ class Settings:
     cases: Path | None = None  # where failing Cases are stored
     replay: str = "binlog-lab replay"  # with the options that a stored Case needs
     campaign: Callable[..., Any] | None = None  # makes the update campaign from a server, where it is not the local one
+
+    @property
+    def small(self) -> bool:
+        """Whether the data of its servers fit into memory: 2 GB in all, observed in the profile ``quick``."""
+        return self.profile == "quick" and self.updates <= PROFILES["quick"] and not self.keep

@@ -39,6 +39,7 @@ class Wishes:
     wrapper: str = ""
     performance_schema: bool = False
     keep: bool = False
+    in_memory: bool = False  # the data of a server process, and of servers beside it, where memory has room
     allow: frozenset[str] = frozenset()
 
 
@@ -102,7 +103,7 @@ def _private(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Calla
     """A server process; the bundle, if an installed server that nobody asked for by name cannot start here."""
     installation = find_installation(spec, narrate=narrate, progress=progress)
     try:
-        return _launched(ProcessMaker(installation), wishes, narrate)
+        return _launched(ProcessMaker(installation, in_memory=wishes.in_memory), wishes, narrate)
     except StartFailed as error:
         # A usual reason on machines with AppArmor: the installed mysqld may only work in its own directories. An
         # option that the caller gave would fail with the bundle as well.
@@ -110,7 +111,7 @@ def _private(spec: ServerSpec, wishes: Wishes, narrate: Narrate, progress: Calla
             raise
         narrate(f"{error.missing}; using the bundle")
         fetched = bundle.ensure(narrate=narrate, progress=progress).installation()
-        return _launched(ProcessMaker(fetched), wishes, narrate)
+        return _launched(ProcessMaker(fetched, in_memory=wishes.in_memory), wishes, narrate)
 
 
 def _automatic(wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], None]) -> Server:

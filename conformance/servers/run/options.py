@@ -32,7 +32,7 @@ def default_options(number: tuple[int, int, int], *, performance_schema: bool) -
         "loose-binlog-expire-logs-seconds": "0",
         "loose-innodb-buffer-pool-dump-at-shutdown": "OFF",
         "loose-innodb-buffer-pool-load-at-startup": "OFF",
-        "loose-innodb-redo-log-capacity": "512M",
+        "loose-innodb-redo-log-capacity": "64M",
         "loose-log-error-verbosity": "3",
         "loose-mysqlx": "OFF",
         # root has no password: without name resolution 127.0.0.1 is not localhost, so root comes in by the socket only,

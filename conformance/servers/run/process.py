@@ -79,6 +79,7 @@ class ProcessServer(OwnServer):
         wrapper: Sequence[str],
         performance_schema: bool,
         keep: bool,
+        in_memory: bool = False,
         narrate: Narrate = silent,
     ) -> None:
         self.installation = installation
@@ -89,6 +90,7 @@ class ProcessServer(OwnServer):
         self.options = {name.replace("_", "-"): value for name, value in options.items()}
         self.wrapper = tuple(wrapper)
         self.keep = keep
+        self.in_memory = in_memory
         self.version = installation.version
         self.number = installation.number
         self.id = f"process-{installation.version}-{server_id}"
@@ -222,8 +224,8 @@ class ProcessServer(OwnServer):
 
     @property
     def maker(self) -> ProcessMaker:
-        """A maker of servers from the same programs."""
-        return ProcessMaker(self.installation)
+        """A maker of servers from the same programs, with their data in the same kind of place."""
+        return ProcessMaker(self.installation, in_memory=self.in_memory)
 
     def program(self, name: str) -> list[str]:
         """A client program of the server's own installation."""
@@ -405,6 +407,7 @@ def launch(
             wrapper=shlex.split(wrapper) if isinstance(wrapper, str) else wrapper,
             performance_schema=performance_schema,
             keep=keep,
+            in_memory=in_memory,
             narrate=narrate,
         )
         if start:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _FRAME: Final = re.compile(r"^\s*#\d+ 0x([0-9a-f]+)(?: ([^\n]+))?$", re.MULTILINE)
 _BUILD: Final = re.compile(r"^BuildID\[sha1\]=([0-9a-f]{12})", re.MULTILINE)
+# A whole line of the log, which another thread may write into the middle of a frame's line.
+_LOGGED: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+(?:Z|[+-]\d\d:\d\d) \d+ \[\w+\] \[MY-\d+\][^\n]*\n?")
 _UNKNOWN: Final = "<unknown>"
 _NOT_THE_PLACE: Final = re.compile(
     r"(my_print_stacktrace|print_fatal_signal|handle_fatal_signal|raise|gsignal|abort|_.*|std(::.*)?|tcmalloc::.*|tc_.*"
@@ -50,7 +52,7 @@ def upper_frames(report: str, program: Path | None = None) -> tuple[str, ...]:
     Frames without a name are left out. No frames remain if neither the report nor ``program``, the server's file, has
     names.
     """
-    frames = _FRAME.findall(report)
+    frames = _FRAME.findall(_LOGGED.sub("", report))
     said = ["" if name in ("", _UNKNOWN) else name for _, name in frames]
     kept = _kept(program, [int(address, 16) for address, _ in frames])
     names = [function_name(in_log or in_file) for in_log, in_file in zip(said, kept, strict=True)]

@@ -105,6 +105,16 @@ def test_names_of_a_report_are_taken_without_what_raises_signals_and_what_librar
     assert crash_signature(text) == f"signal 11 in a::b < c < d < e (build {BUILD[:12]})"
 
 
+@pytest.mark.parametrize("zone", ["Z", "+01:00"])
+def test_a_line_of_the_log_inside_the_report_is_no_frame(zone: str) -> None:
+    # Observed on 9.7.4: a replica's other threads go on writing while one reports its crash.
+    text = report("0x1 raise", "0x2 a::b(int)+0x17", "0x3 c", "0x4 d", "0x5 e", "0x6 f")
+    logged = f"2026-11-24T15:59:58.123456{zone} 12 [Warning] [MY-010584] [Repl] Worker 1 [d] 0x7 at end_log_pos\n"
+    for place in range(len(text) + 1):
+        if text[:place].endswith((" ", "\n")) or text[place:].startswith((" ", "\n")):
+            assert upper_frames(text[:place] + logged + text[place:]) == ("a::b", "c", "d", "e")
+
+
 def test_a_report_without_names_has_those_of_the_program_wherever_it_is_loaded(mysqld: Path) -> None:
     expected = ("Json_dom::parse", "hidden_one", "read_json_diff", "unpack_row")
     for base in (BASE, 0x7F0000400000 + 4096, 0x555555554000):
