@@ -93,6 +93,7 @@ class _Run:
         self._skipped: set[str] = set()
         self._signatures: set[str] = set()
         self._shown = 0
+        self._stored: dict[str, Path | None] = {}  # of Cases with a failure: a Case may have hundreds
         self._begun = time.perf_counter()
 
     def _block(self, requirement: str) -> BlockRecord:
@@ -140,7 +141,9 @@ class _Run:
         self._shown += 1
         if self._shown > _SHOWN and not new:
             return
-        path = kept.store(dump_case(case)) if verdict.failing else None
+        if verdict.failing and case.id not in self._stored:
+            self._stored[case.id] = kept.store(dump_case(case))
+        path = self._stored[case.id] if verdict.failing else None
         statement = case.statements[verdict.index]
         block.show(
             Verdict(verdict.verdict),

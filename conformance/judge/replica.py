@@ -136,7 +136,14 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
     names = [column.name for column in script.case.table.columns]
     found: list[Transaction] = []
     place = number = 0
-    read: set[bytes] = set()
+    read = {
+        value
+        for prediction in script.predictions
+        for row in prediction.rows
+        for image in (row.change.before, row.change.after)
+        for value in map(image.get, script.model.columns.json)
+        if isinstance(value, bytes)
+    }
     for group in split_groups(events):
         rows: list[LoggedRow] = []
         keys: list[object] = []
@@ -182,7 +189,7 @@ def transactions(script: Script, events: Sequence[bytes], steps: int | None = No
 def _check_columns(script: Script, body: RowsBody, read: set[bytes]) -> None:
     """Raise :class:`LogDiffersError` where the log has another table, or a document that no model can follow.
 
-    ``read``: the documents of the log so far. Most come twice, after one update and before the next.
+    ``read``: the documents that the model predicts, which it can follow, and those of the log so far.
     """
     if body.column_count != len(script.case.table.columns) or body.map().columns != script.model.table_map.columns:
         raise LogDiffersError("the log has another table")

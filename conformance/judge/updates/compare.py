@@ -8,7 +8,8 @@ neither as compared nor as wrong.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from conformance.cases.script import ReadBack, Script
 from conformance.judge.updates.borrowed import borrowed_bytes
@@ -29,11 +30,14 @@ if TYPE_CHECKING:
     from conformance.cases.observation import Observation
     from conformance.cases.predict import RowPrediction
 
+Cells: TypeAlias = tuple[bytes | None, ...]  # what SQL gives of a document: size, free space, text
+
 TOO_DEEP: Final = "mysql-3157"
 TOO_DEEP_NUMBER: Final = 3157
 REFUSED: Final = "refused: "  # begins the field of a mismatch about a statement around the updates
 MISSTORED: Final = "storage_misses_triggers"  # the dialect switch
 _CELLS: Final = 3  # of a JSON column that is read back: size, free, text
+_READ: Final = 128  # documents whose reading is kept: most rows are read again behind statements that left them alone
 _RESYNCS: Final = 20  # a server that differs more often in one Case is beyond following
 
 
@@ -143,6 +147,7 @@ def _judge_outcomes(script: Script, observation: Observation, judgement: Judgeme
 def _judge_read_backs(script: Script, observation: Observation, judgement: Judgement) -> None:
     expected = [item for item in script.items if isinstance(item, ReadBack)]
     names = script.model.columns.json
+    read = lru_cache(maxsize=_READ)(_read)
     errors = observation.read_back_errors or (0,) * len(observation.read_backs)
     for read_back, rows, error in zip(expected, observation.read_backs, errors, strict=True):
         lost = _stored_wrongly(script, read_back)
@@ -164,14 +169,14 @@ def _judge_read_backs(script: Script, observation: Observation, judgement: Judge
             continue
         for (index, step, values), row in zip(read_back.rows, rows, strict=True):
             for place, name in enumerate(names):
-                read = row[_CELLS * place : _CELLS * (place + 1)]
+                got = row[_CELLS * place : _CELLS * (place + 1)]
                 stored = lost.get((index, name))
                 if stored is None:
-                    _judge_document(judgement, index, step, name, values[name], read)
+                    _judge_document(judgement, index, step, name, read(values[name]), got)
                 else:
                     wanted = _row_of(script, step, index).change.after[name]
-                    known = MISSTORED if read == reading_of(stored).cells else None
-                    _judge_document(judgement, index, step, name, wanted, read, deviation=known)
+                    known = MISSTORED if got == reading_of(stored).cells else None
+                    _judge_document(judgement, index, step, name, read(wanted), got, deviation=known)
 
 
 def _refusing(script: Script, read_back: ReadBack, lost: Mapping[tuple[int, str], bytes]) -> tuple[int, str | None]:
@@ -194,14 +199,13 @@ def _judge_document(
     row: int,
     step: int,
     name: str,
-    stored: object,
-    read: tuple[bytes | None, ...],
+    predicted: Cells,
+    answered: Cells,
     deviation: str | None = None,
 ) -> None:
-    assert stored is None or isinstance(stored, bytes)
     judgement.sizes += 2
     judgement.texts += 1
-    for kind, expected, got in zip(("size", "free", "text"), _read(stored), read, strict=True):
+    for kind, expected, got in zip(("size", "free", "text"), predicted, answered, strict=True):
         if expected != got:
             judgement.add(
                 Mismatch(
@@ -217,10 +221,11 @@ def _judge_document(
             )
 
 
-def _read(stored: bytes | None) -> tuple[bytes | None, ...]:
+def _read(stored: object) -> Cells:
     """Size, free space and text, as SQL gives them."""
     if stored is None:
         return None, None, None
+    assert isinstance(stored, bytes)
     try:
         value = decode(stored)
     except CodecError as error:

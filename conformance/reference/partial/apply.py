@@ -125,14 +125,18 @@ def _has_wide_decimal(value: object) -> bool:
     return True in {decimal_is_wide(payload) for payload in _decimals(value)}
 
 
-def _decimals(value: object) -> Iterator[bytes]:
+def _decimals(value: object) -> list[bytes]:
     """The DECIMALs of a value: the only opaque values that the server checks in a diff (requirements FR5)."""
-    if isinstance(value, Opaque):
-        if value.field_type == DECIMAL:
-            yield value.payload
-    elif isinstance(value, (list, dict)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _decimals(item)
+    found = []
+    values = [value]
+    for item in values:  # which grows on the way: a call for each value would cost more than its work
+        if isinstance(item, list):
+            values += item
+        elif isinstance(item, dict):
+            values += item.values()
+        elif isinstance(item, Opaque) and item.field_type == DECIMAL:
+            found.append(item.payload)
+    return found
 
 
 def _as_written(value: JsonValue) -> JsonValue:
