@@ -47,6 +47,14 @@ def test_assignments_see_what_those_before_them_left() -> None:
     assert decode(change.after["k"]) == {"a": [2]}  # type: ignore[arg-type]
 
 
+def test_a_column_that_is_null_is_json_null_as_an_argument() -> None:
+    columns = Columns(("j",), as_json=lambda _, value: f"not for NULL: {value}")
+    assignment = Assignment("j", Call(Function.JSON_SET, Column("j"), (("$.a", Column("n")),)))
+    change = update_row({"n": None, "j": encode({"a": 0})}, [assignment], columns, log_diffs=True)
+    assert decode(change.after["j"]) == {"a": None}  # type: ignore[arg-type]
+    assert [diff.value for diff in change.columns["j"].diffs or ()] == [None]
+
+
 @pytest.mark.parametrize("comparable", [True, False])
 def test_equal_values_are_a_change_only_where_bytes_decide(comparable: bool) -> None:
     """51 and 51.0 (partial-update 1.1; observed)."""
