@@ -7,6 +7,7 @@ cdef class EventDecoder:
     cdef public dict tables, pass_over
     cdef object _rules_for, _latest
     cdef int _footer
+    cdef Py_ssize_t _columns
     cdef dict _maps, _queries
 
     cpdef object read(self, data, position=*)

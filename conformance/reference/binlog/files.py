@@ -62,6 +62,8 @@ _MAX_CACHED_MAPS: Final = 512
 _MAX_CACHED_SIZE: Final = 16384
 _MAX_CACHED_QUERY: Final = 256  # bytes of one; the BEGINs of a session mostly have the same
 _MAX_OPEN_TABLES: Final = 4096  # far above the 61 tables of a join and what triggers and cascades add
+# Columns of the tables that keep what was computed from them, up to 1 KB a column: the 4,096 of eight tables at least.
+_MAX_DERIVED: Final = 1 << 15
 _VIEWED: Final = frozenset((*map(int, ROWS_TYPES), int(EventType.TRANSACTION_PAYLOAD)))  # read without a copy
 _ANCIENT_TABLE_ID: Final = 6  # post-header length of rows events with a 4-byte table id
 _new = tuple.__new__  # of a named tuple from a tuple: its own constructor costs as much as all else about a small event
@@ -112,6 +114,7 @@ class EventDecoder:
         self._maps: dict[bytes, TableMap] = {}
         self._queries: dict[bytes, Body] = {}
         self._latest: TableMap | None = None  # stands last in the tables
+        self._columns = 0  # of the tables that were decoded since the others lost what was computed from them
 
     def decode(self, data: bytes | bytearray, position: int | None = None) -> Event:
         """Decode one event that is exactly ``data``. Offsets in errors count from its start."""
@@ -182,6 +185,12 @@ class EventDecoder:
                 table = TableMap.decode(data, self.rules)
             except CodecError as error:
                 raise error.at(event_name(EventType.TABLE_MAP), HEADER_SIZE) from None
+            self._columns += len(table.columns)
+            if self._columns > _MAX_DERIVED:
+                self._columns = len(table.columns)
+                self._maps.clear()
+                for other in self.tables.values():
+                    other.forget_derived()
             if len(data) <= _MAX_CACHED_SIZE:
                 if len(self._maps) >= _MAX_CACHED_MAPS:
                     self._maps.clear()

@@ -70,6 +70,12 @@ class TableMap(Decoded):
         """Names from the log, or ``@1``, ``@2``, ... where it has none."""
         return tuple(info.name if info.name is not None else f"@{i}" for i, info in enumerate(self.described, 1))
 
+    def forget_derived(self) -> None:
+        """Drop what was computed from the fields. It is computed again where it is asked for."""
+        self.plans.clear()
+        for name in ("unsigned", "json_columns", "described", "column_names"):
+            self.__dict__.pop(name, None)
+
     @classmethod
     def decode(cls, data: bytes, rules: MetadataRules = SHIPPED) -> TableMap:  # type: ignore[override]
         """Decode the body. ``rules``: the writer's rules for the optional metadata."""

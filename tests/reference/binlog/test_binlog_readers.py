@@ -389,3 +389,21 @@ def test_a_table_map_that_is_kept_is_not_that_of_other_bytes() -> None:
     bodies = [decoder.decode(raw).body for raw in (first, second, first)]
     assert bodies[0] == bodies[2] != bodies[1]
     assert decoder.tables == {7: bodies[2]}
+
+
+def test_what_was_computed_from_many_columns_is_dropped_and_computed_again() -> None:
+    # The columns of a table are some bytes of the log; what printers keep of one is up to a kilobyte.
+    columns = (ColumnType(TINY),) * 4096
+    decoder = EventDecoder()
+    tables = []
+    for number in range(1, 20):
+        table = TableMap(table_id=number, schema="a", table="t", columns=columns, nullable=(True,) * 4096)
+        read = decoder.decode(encode_event(table)).body
+        assert isinstance(read, TableMap)
+        assert len(read.column_names) == 4096
+        read.plans["x"] = "y"
+        tables.append(read)
+    kept = [bool(table.plans) and "column_names" in vars(table) for table in tables]
+    assert kept == [False] * 16 + [True] * 3
+    assert list(decoder.tables) == [*range(1, 20)]
+    assert decoder.tables[1].column_names[-1] == "@4096"

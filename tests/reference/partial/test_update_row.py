@@ -12,7 +12,16 @@ from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import decode_diffs, encode_diffs
 from conformance.reference.partial.document import MISSING, child
-from conformance.reference.partial.expression import Assignment, Call, Column, Columns, Constant, Function, Literal
+from conformance.reference.partial.expression import (
+    Assignment,
+    Call,
+    Column,
+    Columns,
+    Constant,
+    Function,
+    Increment,
+    Literal,
+)
 from conformance.reference.partial.paths import Cell, Member
 from conformance.reference.partial.update import OFF_PAGE, eligible_columns, update_row
 
@@ -53,6 +62,12 @@ def test_a_column_that_is_null_is_json_null_as_an_argument() -> None:
     change = update_row({"n": None, "j": encode({"a": 0})}, [assignment], columns, log_diffs=True)
     assert decode(change.after["j"]) == {"a": None}  # type: ignore[arg-type]
     assert [diff.value for diff in change.columns["j"].diffs or ()] == [None]
+
+
+def test_null_plus_a_number_is_null() -> None:
+    change = update_row({"n": None, "j": encode(1)}, [Assignment("n", Increment("n", 1))], _JSON, log_diffs=True)
+    assert change.after["n"] is None
+    assert not change.logged
 
 
 @pytest.mark.parametrize("comparable", [True, False])
