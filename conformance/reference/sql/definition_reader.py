@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from conformance.reference.errors import ReplayError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from conformance.reference.sql.statement_words import Word
 
@@ -74,15 +74,18 @@ class Reader:
         return ReplayError("statement", f"a statement that cannot be followed: {why}", got=text[:80])
 
 
-def split_list(words: Sequence[Word]) -> list[list[Word]]:
-    """Split the words at the commas outside parentheses."""
-    parts: list[list[Word]] = [[]]
+def split_list(words: Iterable[Word]) -> Iterator[list[Word]]:
+    """Split the words at the commas outside parentheses. Nothing between two commas is no part."""
+    part: list[Word] = []
     level = 0
     for word in words:
         if not word.quoted and not word.string:
             level += (word.text == "(") - (word.text == ")")
             if word.text == "," and not level:
-                parts.append([])
+                if part:
+                    yield part
+                part = []
                 continue
-        parts[-1].append(word)
-    return [part for part in parts if part]
+        part.append(word)
+    if part:
+        yield part

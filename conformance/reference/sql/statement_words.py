@@ -31,15 +31,17 @@ class Word(NamedTuple):
         return not self.string and bool(self.text) and (self.quoted or _NAME.fullmatch(self.text) is not None)
 
 
+_SHARED: Final = 4096  # words of a statement that are kept once each
+_SHORT: Final = 16  # characters of such a word at most
 _NAME: Final = re.compile(r"[0-9A-Za-z_$\u0080-\U0010ffff]+")
 _PLAIN: Final = re.compile(
     r"""(?P<space>\s+|--(?=\s|$)[^\n]*|\#[^\n]*)
     | (?P<version>/\*!\d*)
     | (?P<comment>/\*.*?(?:\*/|\Z))
     | (?P<end>\*/)
-    | `(?P<name>(?:[^`]|``)*)(?:`|\Z)
-    | '(?P<single>(?:[^'\\]|\\.|'')*)(?:'|\\?\Z)
-    | "(?P<double>(?:[^"\\]|\\.|"")*)(?:"|\\?\Z)
+    | `(?P<name>(?:[^`]|``)*+)(?:`|\Z)
+    | '(?P<single>(?:[^'\\]|\\.|'')*+)(?:'|\\?\Z)
+    | "(?P<double>(?:[^"\\]|\\.|"")*+)(?:"|\\?\Z)
     | (?P<word>[0-9A-Za-z_$\u0080-\U0010ffff]+)
     | (?P<symbol>.)""",
     re.VERBOSE | re.DOTALL,
@@ -58,7 +60,7 @@ def split_words(sql: str, sql_mode: int = 0) -> list[Word]:
     """All words of a statement."""
     escapes = not sql_mode & NO_BACKSLASH_ESCAPES
     words: list[Word] = []
-    symbols: dict[str, Word] = {}  # a megabyte of brackets is a million words
+    shared: dict[tuple[str, bool], Word] = {}  # a megabyte of brackets is a million words
     for match in (_PLAIN if escapes else _NO_ESCAPES).finditer(sql):
         kind, text = match.lastgroup, match[match.lastgroup or 0]
         if kind == "name":
@@ -70,9 +72,16 @@ def split_words(sql: str, sql_mode: int = 0) -> list[Word]:
             text = text.replace(quote * 2, quote)
             if escapes and "\\" in text:
                 text = _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
-            words.append(Word(text, string=True))
-        elif kind == "symbol" or (kind == "word" and len(text) == 1):
-            words.append(symbols.get(text) or symbols.setdefault(text, Word(text)))
-        elif kind == "word":
-            words.append(Word(text))
+            words.append(_shared(shared, text, string=True))
+        elif kind in ("symbol", "word"):
+            words.append(_shared(shared, text, string=False))
     return words
+
+
+def _shared(shared: dict[tuple[str, bool], Word], text: str, *, string: bool) -> Word:
+    word = shared.get((text, string))
+    if word is None:
+        word = Word(text, string=string)
+        if len(text) <= _SHORT and len(shared) < _SHARED:
+            shared[text, string] = word
+    return word

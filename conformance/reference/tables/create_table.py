@@ -207,11 +207,13 @@ def parse_type(reader: Reader, column: Column) -> Column:
             raise reader.refused(f"{column.type} needs parentheses")
         return column
     parts = split_list(reader.parenthesis())
-    if not parts:
+    listed = column.type in ("ENUM", "SET")
+    members = [_member(part, reader) for part in parts] if listed else []
+    numbers = [] if listed else [_number(part, reader) for part in parts]
+    if not members and not numbers:
         raise reader.refused("nothing is in the parentheses behind the type")
-    if column.type in ("ENUM", "SET"):
-        return replace(column, members=tuple(_member(part, reader) for part in parts))
-    numbers = [_number(part, reader) for part in parts]
+    if listed:
+        return replace(column, members=tuple(members))
     if column.type == "DECIMAL":
         return replace(column, length=numbers[0], scale=numbers[1] if len(numbers) > 1 else 0)
     if column.type in _TEMPORAL:

@@ -14,6 +14,7 @@ import pytest
 from conformance.reference.binlog.control_events import Opaque, Stop
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import WINDOW, EventDecoder, FileReader, decode_file, read_events
+from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.payload import UNCOMPRESSED, TransactionPayload
 from conformance.reference.binlog.rows import LazyRows, PartitionInfo, Row, UnknownInfo, rows_body
 from conformance.reference.binlog.statement_events import RowsQuery
@@ -89,6 +90,19 @@ def test_its_values_are_bytes_that_outlive_it() -> None:
     lazy.data.release()
     assert rows == list(_ROWS.rows)
     assert [type(value) for value in rows[0].before or ()] == [int, bytes, bytes]
+
+
+def test_one_inside_a_compressed_transaction_is_a_view_of_it_if_it_has_rows() -> None:
+    opaque = Opaque(type=99, data=_BLOB)
+    small = rows_body(_TABLE, EventType.WRITE_ROWS, [Row(None, (1, b"", None))])
+    inner = b"".join(encode_event(body, algorithm=Checksum.NONE) for body in (_TABLE, _ROWS, opaque, small))
+    payload = TransactionPayload(payload=inner, compression=UNCOMPRESSED)
+    bodies = [event.body for event in read_events(io.BytesIO(_file(payload)), expand=True) if event.inner is not None]
+    lazy = [body for body in bodies if isinstance(body, LazyRows)]
+    assert [type(body.data) for body in lazy] == [memoryview, bytes]
+    assert [body.typed() for body in lazy] == [_ROWS, small]
+    assert bodies[2] == opaque
+    assert type(bodies[2].data) is bytes
 
 
 def test_values_of_every_type_are_the_same_out_of_a_view(corpus: Path) -> None:
