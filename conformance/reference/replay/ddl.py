@@ -61,7 +61,7 @@ def parse_statement(words: Sequence[Word], schema: str) -> Statement | None:
     end = len(words)
     while end and words[end - 1].among(";"):
         end -= 1
-    reader = Reader(words[:end], schema)
+    reader = Reader(words if end == len(words) else words[:end], schema)
     if not reader:
         return None
     if reader.take("CREATE"):
@@ -78,7 +78,7 @@ def parse_statement(words: Sequence[Word], schema: str) -> Statement | None:
     if reader.take("RENAME"):
         if not (reader.take("TABLE") or reader.take("TABLES")):
             return None
-        return RenameTables(pairs=tuple([_renamed(Reader(part, schema)) for part in split_list(reader.rest())]))
+        return RenameTables(pairs=tuple(_renamed(Reader(part, schema)) for part in split_list(reader.rest())))
     if reader.at(*_HARMLESS):
         return None
     raise reader.refused("it changes rows, or is unknown")
@@ -103,7 +103,7 @@ def _drop(reader: Reader) -> Statement | None:
     if not (reader.take("TABLE") or reader.take("TABLES")):
         return None
     reader.take("IF", "EXISTS")
-    return DropTables(tables=tuple([Reader(part, reader.schema).table() for part in split_list(reader.rest())]))
+    return DropTables(tables=tuple(Reader(part, reader.schema).table() for part in split_list(reader.rest())))
 
 
 def _create(reader: Reader) -> Statement | None:

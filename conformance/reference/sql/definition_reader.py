@@ -53,7 +53,7 @@ class Reader:
         first = self.name()
         return (first, self.name()) if self.take(".") else (self.schema, first)
 
-    def parenthesis(self) -> list[Word]:
+    def parenthesis(self) -> Sequence[Word]:
         """The words inside the parentheses that come next."""
         if not self.take("("):
             raise self.refused("an opening parenthesis is expected")
@@ -63,11 +63,11 @@ class Reader:
             word = self.next()
             if not word.quoted and not word.string:
                 level += (word.text == "(") - (word.text == ")")
-        return list(self.words[start : self.pos - 1])
+        return self.words[start : self.pos - 1]
 
-    def rest(self) -> list[Word]:
+    def rest(self) -> Sequence[Word]:
         start, self.pos = self.pos, len(self.words)
-        return list(self.words[start:])
+        return self.words[start:]
 
     def refused(self, why: str) -> ReplayError:
         text = " ".join(word.text for word in self.words[:12])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusVariable
@@ -12,8 +14,11 @@ from conformance.reference.sql.definition_reader import Reader, split_list
 from conformance.reference.sql.statement_words import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, Word, split_words
 from tests.reference.refusals import refused
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def texts(words: list[Word]) -> list[str]:
+
+def texts(words: Sequence[Word]) -> list[str]:
     return [word.text for word in words]
 
 
