@@ -23,6 +23,7 @@ from conformance.servers.errors import (
     ServerDied,
     StartFailed,
 )
+from conformance.servers.run import directories
 from conformance.servers.run.guests import Leftover, drop_leftover, granted, leftovers
 from conformance.servers.run.process import launch
 from conformance.servers.run.process_identity import processes_with_argument
@@ -61,6 +62,20 @@ def test_a_server_listens_on_the_loopback_address_only_and_root_needs_the_socket
     with server.connect(tcp=True) as connection:
         assert connection.execute("SELECT CURRENT_USER()").scalar() == "lab@127.0.0.1"
     assert server.directory.stat().st_mode & 0o077 == 0
+
+
+def test_a_server_in_memory_makes_others_in_memory(
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr(directories, "MEMORY", tmp_path)
+    monkeypatch.setattr(directories, "_ROOMY", 1)
+    root = tmp_path / f"binlog-lab-{os.getuid()}"
+    with launch(installation, in_memory=True) as first, first.maker.launch(server_id=2) as second:
+        assert first.directory.parent == second.directory.parent == root
+        with second.connect() as connection:
+            assert connection.variable("server_id") == "2"
+    assert list(root.iterdir()) == []
 
 
 def test_the_password_of_the_account_for_tcp_is_never_shown(server: ProcessServer) -> None:
