@@ -41,7 +41,7 @@ class FakeServer(ProcessServer):
         self.number = number
         self.version = ".".join(map(str, number))
         self.id = "fake"
-        self.keep = False
+        self.keep = self.in_memory = False
 
     @property
     def provenance(self) -> str:
