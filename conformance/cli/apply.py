@@ -162,8 +162,16 @@ def _print(tables: Sequence[TableState], form: str) -> None:
         output.flush()
 
 
-def _text_lines(tables: Iterable[TableState]) -> Iterator[str]:
+def _in_turn(tables: Iterable[TableState]) -> Iterator[TableState]:
+    """The tables, each without what was computed for its lines once they are written: there may be many columns."""
     for state in tables:
+        yield state
+        if state.map is not None:
+            state.map.forget_derived()
+
+
+def _text_lines(tables: Iterable[TableState]) -> Iterator[str]:
+    for state in _in_turn(tables):
         rows = _sorted_rows(state, numeric=True)
         count = len(state.rows)
         yield f"{'.'.join(state.name)}: {count} row{'' if count == 1 else 's'}"
@@ -178,7 +186,7 @@ def _json_lines(tables: Sequence[TableState]) -> Iterator[str]:
         yield "{}"
         return
     yield "{"
-    for number, state in enumerate(tables, 1):
+    for number, state in enumerate(_in_turn(tables), 1):
         yield f" {_json('.'.join(state.name), 0)}: {{"
         yield f'  "columns": {_json(state.column_names(), 2)},'
         left = len(state.rows)

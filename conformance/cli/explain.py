@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -9,7 +10,7 @@ import click
 
 from conformance.cli.console import InputCorrupt, Output, Usage, narrate
 from conformance.cli.encryption import keyring_option, read_keyring
-from conformance.cli.filters import filter_options
+from conformance.cli.filters import NOTHING_LEFT_OUT, filter_options
 from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, check_files, refused, whole_file
 from conformance.cli.remote_logs import RemoteName, resolve
 from conformance.cli.spools import SortedSpool, TupleSpool
@@ -96,6 +97,7 @@ def _explained(
     explanation = Explanation()
     chosen = EventFilter(selection)
     chosen.start_file(last=True)
+    filtered = selection != replace(NOTHING_LEFT_OUT, start_position=selection.start_position)
     for start, data in _frames(path, keyring):
         wanted = position is None or start <= position < start + len(data)
         wanted = wanted and start >= selection.start_position
@@ -103,16 +105,18 @@ def _explained(
         tables = dict(decoder.tables) if wanted else {}  # as they are before the event: a TABLE_MAP is kept
         choice = Choice.PRINTED
         event = problem = None
+        if wanted and not filtered:
+            problem = explanation.read(data, tables, footer)  # ends before the event is decoded, which takes memory too
         try:
             event = decoder.decode(data, start)
         except CodecError as error:
-            problem = error
+            problem = problem or error
         else:
             choice = chosen.choose(event)
         if choice is Choice.STOP:
             return
         wanted = wanted and choice is Choice.PRINTED
-        if wanted:
+        if wanted and filtered:
             problem = explanation.read(data, tables, footer) or problem
         if wanted:
             yield explanation.lines(f"event at {start}: {_title(data)}", data, start, "")
@@ -120,7 +124,7 @@ def _explained(
             raise refused(path, problem.at(f"event@{start}", start))
         if event is not None:
             try:
-                yield from _inner(decoder, event, chosen, explanation if wanted else None)
+                yield from _inner(decoder, event, chosen, explanation if wanted else None, filtered=filtered)
             except CodecError as error:
                 error.offset = start
                 raise refused(path, error.at(f"event@{start}")) from error
@@ -129,7 +133,7 @@ def _explained(
 
 
 def _inner(
-    decoder: EventDecoder, event: Event, chosen: EventFilter, explanation: Explanation | None
+    decoder: EventDecoder, event: Event, chosen: EventFilter, explanation: Explanation | None, *, filtered: bool
 ) -> Iterator[Iterator[str]]:
     """The events of a compressed transaction. They are decoded even if not printed, for their TABLE_MAPs."""
     from conformance.reference.binlog.payload import TransactionPayload
@@ -139,9 +143,13 @@ def _inner(
     for frame in event.body.inner_frames(decoder.limit):
         data = frame.data
         tables = {} if explanation is None else dict(decoder.tables)
-        inner = decoder.inner_event(frame)
-        if explanation is not None and chosen.choose(inner) is Choice.PRINTED:
+        problem = None
+        if explanation is not None and not filtered:
             problem = explanation.read(data, tables, 0)
+        choice = chosen.choose(decoder.inner_event(frame))
+        if explanation is not None and choice is Choice.PRINTED:
+            if filtered:
+                problem = explanation.read(data, tables, 0)
             yield explanation.lines(f"event inside, at +{frame.start}: {_title(data)}", data, frame.start, "+")
             if problem is not None:
                 raise problem

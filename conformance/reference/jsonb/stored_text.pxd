@@ -5,21 +5,19 @@ from conformance.reference.jsonb.text cimport format_double
 
 cdef int DOUBLE, INT16, INT32, LARGE_ARRAY, LARGE_OBJECT, LITERAL, MAX_DEPTH, STRING, UINT16, UINT32, LONG
 
-@cython.locals(parts=list)
+@cython.locals(parts=list, pieces=list)
 cpdef str document_text(bytes data)
 
 @cython.locals(
-    count=Py_ssize_t, values=Py_ssize_t, values_end=Py_ssize_t, number=Py_ssize_t, at=Py_ssize_t, stop=Py_ssize_t,
+    count=Py_ssize_t, values=Py_ssize_t, values_end=Py_ssize_t, at=Py_ssize_t, stop=Py_ssize_t,
     place=Py_ssize_t, entry_kind=int, offset=Py_ssize_t, large=int, word=int, width=int, top=Py_ssize_t,
-    prefixes=list, found=list, octets="const unsigned char *",
+    octets="const unsigned char *",
 )
 cdef bint _container(
-    bytes data, int kind, Py_ssize_t start, Py_ssize_t end, int room, list budget, list parts
+    bytes data, int kind, Py_ssize_t start, Py_ssize_t end, int room, list budget, list parts, list pieces
 ) except -1
 
 @cython.locals(entries=bytes, last=Py_ssize_t, top=Py_ssize_t, known=tuple, prefixes=list, octets="const unsigned char *")
 cdef list _prefixes(
     bytes data, int kind, Py_ssize_t start, Py_ssize_t end, Py_ssize_t values, Py_ssize_t values_end, list budget
 )
-
-cdef list _commas(Py_ssize_t count)

@@ -6,8 +6,9 @@ order, more than 100 containers) takes exactly that way, which has the rules and
 
 from __future__ import annotations
 
+from itertools import chain, repeat
 from json.encoder import encode_basestring as _quote
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import (
@@ -35,25 +36,34 @@ from conformance.reference.jsonb.values import (
     UINT32,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 _WORDS: Final = ("null", "true", "false")
+_LIST: Final = ["[", *[", "] * 255]  # what stands before each element
+_MANY: Final = 1 << 14
 
 
 def document_text(data: bytes) -> str:
     """The text of a document on one line. Raises what :func:`decode` and :func:`format_text` raise."""
     if data and data[0] <= LARGE_ARRAY:
         parts: list[str] = []
+        pieces: list[str] = []
         try:
-            if _container(data, data[0], 1, len(data), MAX_DEPTH, [len(data) // 3 + 1, len(data)], parts):
-                return "".join(parts)
+            if _container(data, data[0], 1, len(data), MAX_DEPTH, [len(data) // 3 + 1, len(data)], parts, pieces):
+                return "".join(pieces + parts)
         except (CodecError, UnicodeDecodeError):
             pass  # the other way raises the error with its path
     return format_text(decode(data))
 
 
 def _container(  # noqa: C901 - one loop over all types: a call for each would cost more than its work
-    data: bytes, kind: int, start: int, end: int, room: int, budget: list[int], parts: list[str]
+    data: bytes, kind: int, start: int, end: int, room: int, budget: list[int], parts: list[str], pieces: list[str]
 ) -> bool:
-    """Append the text of a container; false where :func:`decode` must read it."""
+    """Append the text of a container to ``parts``; false where :func:`decode` must read it.
+
+    Parts of a long array become one of ``pieces``, which stand before the parts: twenty times less memory.
+    """
     if not room:
         return False
     count, end, values, values_end = container_header(data, kind, start, end)
@@ -65,18 +75,19 @@ def _container(  # noqa: C901 - one loop over all types: a call for each would c
         return True
     large = kind & 1
     octets = data  # by number: a pointer in the compiled build
+    prefixes: Iterable[str] | None
     if kind > LARGE_OBJECT:
-        prefixes = _commas(count)
+        prefixes = _LIST[:count] if count <= len(_LIST) else chain(["["], _commas(count - 1, parts, pieces))
     else:
-        found = _prefixes(data, kind, start, end, values, values_end, budget)
-        if found is None:
+        prefixes = _prefixes(data, kind, start, end, values, values_end, budget)
+        if prefixes is None:
             return False
-        prefixes = found
     width = 5 if large else 3
     # The commonest types stand first and are read here, as in decode.
-    for number in range(count):
-        parts.append(prefixes[number])
-        place = values + number * width
+    place = values - width
+    for prefix in prefixes:
+        parts.append(prefix)
+        place += width
         entry_kind = octets[place]
         offset = octets[place + 1] | octets[place + 2] << 8
         if large:
@@ -110,18 +121,22 @@ def _container(  # noqa: C901 - one loop over all types: a call for each would c
             if stop - at > LONG:
                 spend(budget, stop - at, at)
             parts.append(format_text(value))
-        elif not _container(data, entry_kind, at, end, room - 1, budget, parts):
+        elif not _container(data, entry_kind, at, end, room - 1, budget, parts, pieces):
             return False
     parts.append("]" if kind > LARGE_OBJECT else "}")
     return True
 
 
-_LIST: Final = ["[", *[", "] * 255]
+def _commas(count: int, parts: list[str], pieces: list[str]) -> Iterable[str]:
+    """The commas in front of elements of a long array; on the way many parts become a piece."""
+    return chain.from_iterable(_folding(count, parts, pieces))
 
 
-def _commas(count: int) -> list[str]:
-    """What stands in front of each element of an array."""
-    return _LIST if count <= len(_LIST) else ["[", *[", "] * (count - 1)]
+def _folding(count: int, parts: list[str], pieces: list[str]) -> Iterator[Iterable[str]]:
+    for left in range(count, 0, -_MANY):
+        yield repeat(", ", min(left, _MANY))
+        pieces.append("".join(parts))
+        parts.clear()
 
 
 # Objects of one array mostly have the same keys: their texts are kept as decode keeps the keys, under the same bytes.

@@ -48,7 +48,7 @@ class TableState:
         self.transactional = transactional
         self.rows = RowStore()
         self.map: TableMap | None = None
-        self._infos: list[ColumnInfo | None] = []  # of each column, kept when DDL moves columns
+        self._infos: list[ColumnInfo | None] = []  # of each column, where no TABLE_MAP has them: DDL moved columns
         self._untyped = False  # whether rows may have a NewDefault
         self._indexes: dict[tuple[int, ...], RowIndex] = {}
 
@@ -68,13 +68,13 @@ class TableState:
         if self.map is not None and self.map.columns != table.columns:  # of a table without rows
             self._indexes.clear()
         self.map = table
-        self._infos = list(table.described)
+        self._infos = []
         if self._untyped:
             self._type_defaults()
 
     def _type_defaults(self) -> None:
         """Give the defaults of new columns their types."""
-        for at, info in enumerate(self._infos):
+        for at, info in enumerate(self._known_infos()):
             for number, row in self.rows.items():
                 if isinstance(row[at], NewDefault):
                     value = MISSING if info is None else _literal(info, row[at].words)
@@ -93,7 +93,10 @@ class TableState:
             raise self.error(
                 "alter", "a new column has a default, and no row event behind it tells its type", None, None
             )
-        return [info or _NO_INFO for info in self._infos]
+        return [info or _NO_INFO for info in self._known_infos()]
+
+    def _known_infos(self) -> Sequence[ColumnInfo | None]:
+        return self._infos if self.map is None else self.map.described
 
     def column_names(self) -> list[str]:
         """Names from the log, else from DDL, else ``@1``..."""
@@ -143,10 +146,11 @@ class TableState:
         if changes or drops:
             if self.columns is None:
                 raise self.error("no-definition", "ALTER TABLE, but no CREATE TABLE was seen", None, None)
+            self.forget_map()
             known = self._change_columns(changes, drops)
             names = dict(zip(reversed(known), reversed([column.name for column in self.columns]), strict=True))
             self.key = tuple([names[part.lower()] for part in self.key if part.lower() in names])
-            self.forget_map()
+            self._indexes.clear()
         if keys:
             self.key = next(filter(None, keys), ())
 
@@ -216,7 +220,8 @@ class TableState:
         return 0 if not name else self.place(name) + 1
 
     def forget_map(self) -> None:
-        """Forget the last TABLE_MAP: the next one may differ."""
+        """Forget the last TABLE_MAP, except for the facts about columns: the next one may differ."""
+        self._infos = list(self._known_infos())
         self.map = None
         self._indexes.clear()
 

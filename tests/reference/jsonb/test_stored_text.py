@@ -72,6 +72,13 @@ def test_large_containers_read_offsets_and_numbers_of_four_bytes() -> None:
     check(array(inlined(-5), number(1 << 30), text("t"), large=True, hole=9))
 
 
+@pytest.mark.parametrize("count", [16_384, 16_385, 16_386, 40_000])
+def test_long_arrays_are_written_in_pieces(count: int) -> None:
+    inner: JsonValue = [*range(count - 2), "x", {"k": None}]
+    value: JsonValue = [1, inner, "between", inner, [], {"a": inner}]
+    assert document_text(encode(value)) == format_text(value)
+
+
 @pytest.mark.parametrize("keys", [[b"b", b"a"], [b"aa", b"b"], [b"a", b"a"], [b"\xff", b"a"], [b"a", b"\xff"]])
 def test_members_out_of_order_twice_or_not_in_utf_8_take_the_other_way(keys: list[bytes]) -> None:
     for large in (False, True):

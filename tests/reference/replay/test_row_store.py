@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from conformance.reference.replay.row_store import RowIndex, RowStore
@@ -33,6 +35,24 @@ def test_equal_rows_are_one_object_and_zeros_of_two_signs_are_two() -> None:
         rows.add(values)
     assert rows[0] is rows[1]
     assert [str(rows[number][0]) for number in (2, 3)] == ["0.0", "-0.0"]
+
+
+def test_many_equal_rows_take_little_memory_and_change_one_by_one() -> None:
+    rows, expected = RowStore(), {}
+    for number in range(20_000):
+        expected[number] = ("other",) if number in (9_000, 19_999) else ("same",)
+        assert rows.add(expected[number]) == number
+    assert sum(map(sys.getsizeof, {id(block): block for block in rows._blocks}.values())) < 5 * 8 * 4096
+    for number in (0, 4_095, 4_096, 8_193, 19_998):
+        assert rows.pop(number) == expected.pop(number)
+        assert number not in rows
+    rows[4_095] = expected[4_095] = ("back",)
+    rows[12_288] = expected[12_288] = ("new",)
+    assert (len(rows), dict(rows.items())) == (len(expected), dict(sorted(expected.items())))
+    rows.clear()
+    assert (len(rows), list(rows), rows.add(("after",))) == (0, [], 20_000)
+    rows[5_000] = ("back",)
+    assert dict(rows.items()) == {5_000: ("back",), 20_000: ("after",)}
 
 
 @pytest.mark.parametrize("count", [1, 2, 16, 17, 40])
