@@ -1,9 +1,11 @@
 """Whether the kit accuses sound servers: ``python -m tests.false_alarms`` runs it with many seeds on the real server.
 
-Each seed is a run of the quick profile; ``--larger`` of them judge FR4 and FR5 in the profile ``full`` as well. A run
-that does not end with 0, or that judges a requirement by too few cases, is an alarm: its report stays in the directory.
-``--results FILE`` keeps a line of JSON for each run, its command included; a run that was broken off goes on from it.
-Exit status 1 if there was an alarm, or if nothing ran.
+Each seed is a run of the quick profile; the last ``--larger`` of them have four times the size in the checks of FR4 and
+FR5. A run that does not end with 0, or that judges a requirement by too few cases, is an alarm: its report stays in the
+directory. ``--results FILE`` keeps a line of JSON for each run, its command included; a run that was broken off goes on
+from it. Exit status 1 if there was an alarm, or if nothing ran.
+
+``python -m tests.false_alarms --enlarged conformance …`` is one run with those sizes.
 """
 
 from __future__ import annotations
@@ -18,40 +20,59 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.cli import main as program
+from conformance.harness.profiles import SIZES
 from conformance.verdict import Verdict
 from tests.volume import thin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-PROGRAM: Final = (sys.executable, "-m", "conformance")
-QUICK: Final = ("conformance",)
-LARGER: Final = ("conformance", "--profile", "full", "-r", "FR4", "-r", "FR5")
+NORMAL: Final = ("binlog-lab",)
+ENLARGED: Final = ("python", "-m", "tests.false_alarms", "--enlarged")
+PROGRAMS: dict[tuple[str, ...], tuple[str, ...]] = {
+    NORMAL: (sys.executable, "-m", "conformance"),
+    ENLARGED: (sys.executable, *ENLARGED[1:]),
+}
+_TIMES: Final = 4
+_CHECKS: Final = (  # of FR4 and FR5
+    "applier/damaged", "applier/diverged", "applier/files", "applier/idempotent-damage", "applier/members",
+    "depth/replica", "diverged/", "rebuilt_replicas", "surroundings/stops",
+)  # fmt: skip
 
 
 def runs(seeds: int, larger: int, first: int) -> Iterator[tuple[str, ...]]:
-    """The arguments of every run, the seed among them."""
+    """The command of every run, with its seed."""
     for number in range(first, first + seeds):
-        yield (*QUICK, "--seed", str(number))
-        if number - first < larger:
-            yield (*LARGER, "--seed", str(number))
+        yield *(NORMAL if number < first + seeds - larger else ENLARGED), "conformance", "--seed", str(number)
 
 
-def run(arguments: Sequence[str], report: Path) -> dict[str, Any]:
+def enlarge() -> None:
+    """Give the quick profile of this process the larger sizes, at most those of ``full``."""
+    for name, sizes in SIZES.items():
+        if name.startswith(_CHECKS):
+            if sizes["quick"] > sizes["full"]:  # of so many Cases one is taken
+                sizes["quick"] = max(sizes["quick"] // _TIMES, sizes["full"])
+            else:
+                sizes["quick"] = min(sizes["quick"] * _TIMES, sizes["full"])
+
+
+def run(command: Sequence[str], report: Path) -> dict[str, Any]:
     """One run. Its report goes if there is nothing to look at."""
     begun = time.monotonic()
-    command = (*arguments, "--report", str(report))
+    start = next(start for start in PROGRAMS if tuple(command[: len(start)]) == start)
+    words = [*PROGRAMS[start], *command[len(start) :], "--report", str(report)]
     done = subprocess.run(
-        [*PROGRAM, *command], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+        words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
     )
     row: dict[str, Any] = {
-        "command": shlex.join(["binlog-lab", *arguments]),
+        "command": shlex.join(command),
         "exit_code": done.returncode,
         "seconds": round(time.monotonic() - begun),
     }
     results = report / "results.json"
     if results.exists():
-        row |= judged(json.loads(results.read_text("utf-8")), whole="-r" not in arguments)
+        row |= judged(json.loads(results.read_text("utf-8")))
     row["alarm"] = alarm = done.returncode != 0 or not results.exists() or bool(row["failing"] or row["thin"])
     if alarm:
         report.mkdir(parents=True, exist_ok=True)
@@ -61,17 +82,20 @@ def run(arguments: Sequence[str], report: Path) -> dict[str, Any]:
     return row
 
 
-def judged(results: dict[str, Any], *, whole: bool) -> dict[str, Any]:
+def judged(results: dict[str, Any]) -> dict[str, Any]:
     """The figures of a run, the requirements that do not hold, and those that were judged by too few cases."""
     requirements = results["requirements"].items()
     failing = {name: row["verdict"] for name, row in requirements if Verdict(row["verdict"]).failing}
     totals = results["totals"]
     counts = {name: totals[name] for name in ("cases", "updates_compared", "bytes_compared", "mismatches")}
-    return {**counts, "failing": failing, "thin": thin(results) if whole else []}
+    return {**counts, "failing": failing, "thin": thin(results)}
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run them all, or those that are left."""
+    if arguments[:1] == ["--enlarged"]:
+        enlarge()
+        return program.run(arguments[1:])
     parser = argparse.ArgumentParser(prog="python -m tests.false_alarms", description=__doc__)
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--larger", type=int, default=20)
@@ -85,9 +109,9 @@ def main(arguments: Sequence[str]) -> int:
             known[json.loads(line)["command"]] = json.loads(line)
     rows = []
     for words in runs(options.seeds, options.larger, options.first):
-        row = known.get(shlex.join(["binlog-lab", *words]))
+        row = known.get(shlex.join(words))
         if row is None:
-            row = run(words, options.reports / "-".join(word.strip("-") for word in words))
+            row = run(words, options.reports / f"seed-{words[-1]}")
             with options.results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             sys.stdout.write(f"{'ALARM' if row['alarm'] else 'ok':6}{row['seconds']:5} s  {row['command']}\n")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import re
+import shlex
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from conformance import checks
+from conformance.harness.profiles import SIZES
 from tests import false_alarms
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def results(verdict: str = "pass", cases: int = 1_000) -> dict[str, Any]:
@@ -50,7 +52,7 @@ sys.exit({code})
 def test_an_alarm_keeps_its_report(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: dict[str, Any], code: int, alarm: bool
 ) -> None:
-    monkeypatch.setattr(false_alarms, "PROGRAM", program(tmp_path, answer, code))
+    monkeypatch.setattr(false_alarms, "PROGRAMS", {false_alarms.NORMAL: program(tmp_path, answer, code)})
     options = [
         "--seeds",
         "2",
@@ -69,10 +71,23 @@ def test_an_alarm_keeps_its_report(
     assert len((tmp_path / "rows").read_text("utf-8").splitlines()) == 2
 
 
-def test_some_seeds_judge_two_requirements_in_the_larger_profile_too() -> None:
-    larger = ("conformance", "--profile", "full", "-r", "FR4", "-r", "FR5", "--seed")
-    assert list(false_alarms.runs(2, 1, 7)) == [
-        ("conformance", "--seed", "7"),
-        (*larger, "7"),
-        ("conformance", "--seed", "8"),
+def test_the_last_seeds_judge_two_requirements_by_more_cases() -> None:
+    assert [shlex.join(words) for words in false_alarms.runs(3, 1, 7)] == [
+        "binlog-lab conformance --seed 7",
+        "binlog-lab conformance --seed 8",
+        "python -m tests.false_alarms --enlarged conformance --seed 9",
     ]
+
+
+def test_the_larger_sizes_are_those_of_every_check_of_the_two_requirements(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {name: dict(sizes) for name, sizes in SIZES.items()}
+    for name, sizes in SIZES.items():
+        monkeypatch.setitem(SIZES, name, dict(sizes))
+    false_alarms.enlarge()
+    larger = {name for name, sizes in SIZES.items() if sizes != before[name]}
+    assert all(SIZES[name] == before[name] | {"quick": SIZES[name]["quick"]} for name in larger)
+    source = "\n".join(path.read_text("utf-8") for path in Path(checks.__path__[0]).rglob("check*.py"))
+    named = set(re.findall(r'mark\.check\("([^"]+)", "FR[45]"\)', source))
+    assert {name for name in SIZES if name in named} == larger.intersection(named)
+    assert all(any(name.startswith(f"{check}/") for check in named) for name in larger - named)
+    assert (SIZES["applier/damaged"]["quick"], SIZES["applier/diverged/one-in"]["quick"]) == (200, 2)
