@@ -7,6 +7,7 @@ it could not. :func:`placed` puts them into files, with positions as a receiver 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import UUID
 
@@ -25,7 +26,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.group_replication import TransactionContext, ViewChange
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import PreviousGtids
-from conformance.reference.binlog.header import Checksum, Flag
+from conformance.reference.binlog.header import FOOTER_SIZE, Checksum, Flag
 from conformance.reference.binlog.load import ExecuteLoadQuery, LoadBlock
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
@@ -203,6 +204,23 @@ TEXTS: Final = (
 )  # fmt: skip
 """Texts of QUERY events on both sides of what a receiver takes for BEGIN, COMMIT, ROLLBACK and the statements of XA
 (transaction-boundaries B.1)."""
+COMPLETED: Final = {b"XA STAR": b"T", b"XA ROLLBAC": b"K", b"ROLLBAC": b"k", b"ROLLBACK TO": b" "}
+"""Texts that a receiver reads on, and the first byte of the checksum that makes other words of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompletedQuery(Query):
+    """A QUERY whose checksum begins with the byte that :data:`COMPLETED` has for its text."""
+
+    def encoded(self, start: int) -> bytes:
+        """The event at this place, with a time of execution that leads to such a checksum."""
+        for seconds in count():
+            data = encode_event(replace(self, execution_time=seconds), server_id=SERVER_ID, log_pos=None, start=start)
+            if data[-FOOTER_SIZE:].startswith(COMPLETED[self.text]):
+                return data
+        raise AssertionError
+
+
 PLACES: Final[dict[str, tuple[Body, ...]]] = {
     "outside": (),
     "behind a GTID": (Gtid(type=EventType.ANONYMOUS_GTID),),
@@ -214,8 +232,9 @@ PLACES: Final[dict[str, tuple[Body, ...]]] = {
 
 def texts(draw: Draw) -> list[list[Body]]:
     """Every text in every state, in any order. An INCIDENT in front of each leads out of whatever was open."""
-    pairs = [(before, text) for before in PLACES.values() for text in TEXTS]
-    return [[Incident(), *before, Query(text=text)] for before, text in draw.shuffled(pairs)]
+    queries = [*(Query(text=text) for text in TEXTS), *(CompletedQuery(text=text) for text in COMPLETED)]
+    pairs = [(before, query) for before in PLACES.values() for query in queries]
+    return [[Incident(), *before, query] for before, query in draw.shuffled(pairs)]
 
 
 # --- damage ----------------------------------------------------------------------------------------------------------
@@ -314,7 +333,10 @@ class Placement:
         if isinstance(body, Rotate):
             self.file += 1
             body = Rotate(name=FILE.format(self.file).encode())
-        data = encode_event(body, server_id=SERVER_ID, log_pos=None, start=start)
+        if isinstance(body, CompletedQuery):
+            data = body.encoded(start)
+        else:
+            data = encode_event(body, server_id=SERVER_ID, log_pos=None, start=start)
         if isinstance(body, Rotate):
             self.position = body.position
         elif not isinstance(body, Stop):  # observed on 9.7.4: a receiver does not count it

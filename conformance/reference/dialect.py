@@ -167,6 +167,8 @@ def flipped(dialect: Dialect, *switches: str) -> Dialect:
 
 
 MYSQL: Final = Dialect(name="mysql-9.7")
+SOURCE: Final = flipped(MYSQL, "refuse_unchanging_replace")
+"""For diffs in the log of a server that made the change itself: its own applier refuses some of them."""
 WORKLOG: Final = Dialect(
     name="worklog",
     reader=ReaderRules(strict=True),

@@ -16,12 +16,13 @@ _MARKER: Final = 13  # the lowest of its three bits in the flags
 
 
 class Event(NamedTuple):
-    """What counts of an event. ``text`` is that of a QUERY."""
+    """What counts of an event. ``text`` is that of a QUERY, ``behind`` its checksum."""
 
     code: int
     flags: int
     log_pos: int
     text: bytes
+    behind: bytes
     length: int
 
     @classmethod
@@ -32,7 +33,8 @@ class Event(NamedTuple):
             body = raw[_HEADER : len(raw) - footer]
             text = body[13 + int.from_bytes(body[11:13], "little") + body[8] + 1 :]
         flags, log_pos = int.from_bytes(raw[17:19], "little"), int.from_bytes(raw[13:17], "little")
-        return cls(raw[4], flags, log_pos, text, len(raw))
+        behind = raw[len(raw) - footer :] if raw[4] == 2 else b""
+        return cls(raw[4], flags, log_pos, text, behind, len(raw))
 
 
 # --- the shipped parser ----------------------------------------------------------------------------------------------
@@ -59,13 +61,14 @@ def shipped_class(event: Event) -> str:
     if code == 2:
         if not text:
             return "NO TEXT"
-        if text in (b"B", b"BE", b"BEG", b"BEGI", b"BEGIN") or text[:8] == b"XA START":
+        read = text + event.behind  # longer words are compared over their own length
+        if text in (b"B", b"BE", b"BEG", b"BEGI", b"BEGIN") or read[:8] == b"XA START":
             return "BEGIN"
         if text in (b"C", b"CO", b"COM", b"COMM", b"COMMI", b"COMMIT"):
             return "END"
-        if text[:8].upper() == b"ROLLBACK" and text[:12].upper() != b"ROLLBACK TO ":
+        if read[:8].upper() == b"ROLLBACK" and read[:12].upper() != b"ROLLBACK TO ":
             return "END"
-        return "XA ROLLBACK" if text[:11].upper() == b"XA ROLLBACK" else "STATEMENT"
+        return "XA ROLLBACK" if read[:11].upper() == b"XA ROLLBACK" else "STATEMENT"
     if code in _GTIDS:
         return "GTID"
     if code in (16, 38):

@@ -75,7 +75,7 @@ def _streams(events: list[ObservedEvent], raw: list[bytes]) -> None:
     verdicts = [(judged.type, judged.broken is not None) for judged in map(guessed.feed, events)]
     require(verdicts == naive.received(others), "both receivers say the same", verdicts)
     for data, event, other in zip(raw, events, others, strict=True):
-        require(event == other[:4], "both readers find the same text", data)
+        require(event == other[:5], "both readers find the same text", data)
         for kind in (BoundaryType.SELF_CONTAINED, BoundaryType.NOT_DEFINED):
             marked, _ = attempt(mark, data, kind)
             if marked is not None:

@@ -18,10 +18,15 @@ if TYPE_CHECKING:
 
 KINDS: Final = {f"boundary/{kind}": f"a real transaction of the kind {kind}" for kind in transactions.KINDS}
 _TEXTS: Final = {text: f"boundary-text/{text.decode()!r}" for text in streams.TEXTS}
+_COMPLETED: Final = {text: f"boundary-text/{text.decode()!r} completed" for text in streams.COMPLETED}
 _WARNINGS: Final = {(code, words): f"boundary-warning/{code} {words}".rstrip() for code, words in MESSAGES.values()}
 RECEIVER: Final = {
     **{f"boundary-damage/{what}": f"a transaction of a stream with the damage: {what}" for what in streams.DAMAGES},
     **{rule: f"a QUERY event with the text {text.decode()!r}" for text, rule in _TEXTS.items()},
+    **{
+        rule: f"a QUERY event with the text {text.decode()!r} and the checksum that the receiver reads with it"
+        for text, rule in _COMPLETED.items()
+    },
     **{rule: f"a receiver's warning MY-{code:06} {words}".rstrip() for (code, words), rule in _WARNINGS.items()},
 }
 """The rules of broken streams before a receiver."""
@@ -30,6 +35,8 @@ RECEIVER: Final = {
 def of_receiver(bodies: Iterable[Body], damages: Mapping[str, int], expected: Iterable[ParserWarning]) -> Counter[str]:
     """The rules that one stream exercises."""
     counts = Counter({f"boundary-damage/{what}": number for what, number in damages.items()})
-    counts.update(_TEXTS[body.text] for body in bodies if isinstance(body, Query) and body.text in _TEXTS)
+    queries = [body for body in bodies if isinstance(body, Query)]
+    counts.update(_COMPLETED[body.text] for body in queries if isinstance(body, streams.CompletedQuery))
+    counts.update(_TEXTS[body.text] for body in queries if type(body) is Query and body.text in _TEXTS)
     counts.update(_WARNINGS[known] for item in expected if (known := (item.code, item.words)) in _WARNINGS)
     return counts

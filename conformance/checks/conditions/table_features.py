@@ -42,7 +42,7 @@ _COLUMNS: Final = (
 _OF_ITS_OWN: Final = "ALTER TABLE t TABLESPACE=innodb_file_per_table"  # partitions cannot lie in the shared tablespace
 _TOO_DEEP: Final = 3157  # of a document without a text (partial-update 8.3)
 _STEPS: Final = 4
-_JOINED_STEPS: Final = 40
+_JOINED_STEPS: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

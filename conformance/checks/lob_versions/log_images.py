@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.judge.updates.events import iter_events
 from conformance.reference.binlog.rows import ROWS_TYPES, RowsBody
+from conformance.reference.dialect import SOURCE
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.tables.columns import PartialJson
 from conformance.servers.wire.groups import groups_of_thread
@@ -51,7 +52,7 @@ def _documents(image: Image, before: Documents | None = None) -> Documents:
         value = image[place]
         if isinstance(value, PartialJson):
             assert before is not None
-            value = apply_field(before[name], value.diffs)
+            value = apply_field(before[name], value.diffs, SOURCE)
         assert isinstance(value, bytes)
         found[name] = value
     return found

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.rows import RowsBody, included
+from conformance.reference.dialect import SOURCE
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import SMALL_LIMIT, encode
@@ -115,7 +116,7 @@ def _same_document(change: RowChange, name: str, observed: object) -> bool:
     before, after = change.before[name], change.after[name]
     try:
         if isinstance(observed, PartialJson):
-            observed = apply_field(before if isinstance(before, bytes) else None, observed.diffs)
+            observed = apply_field(before if isinstance(before, bytes) else None, observed.diffs, SOURCE)
         elif isinstance(observed, bytes) and _is_wide(decode_stored(observed)):
             return False
         return isinstance(observed, bytes) and isinstance(after, bytes) and _packed(observed) == _packed(after)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from conformance.cases.script import ReadBack, Script, Statement
 from conformance.judge.updates.events import iter_events
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
+from conformance.reference.dialect import SOURCE
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.layout import decode_strict
 from conformance.reference.partial.apply import apply_field
@@ -130,7 +131,7 @@ def _after(before: Mapping[str, object], body: RowsBody, row: Row, names: list[s
         if isinstance(value, PartialJson):
             stored = before[name]
             assert stored is None or isinstance(stored, bytes)
-            after[name] = apply_field(stored, value.diffs)
+            after[name] = apply_field(stored, value.diffs, SOURCE)
         else:
             after[name] = value
     return after

@@ -170,7 +170,9 @@ def page() -> str:
     section(
         "The parser that shipped",
         "As observed on 9.7.4.\nAn error of the receiver is a warning (MY-010590 names the position); the parser goes "
-        "on from the state in the cell.\nAn applier takes a GTID anywhere.",
+        "on from the state in the cell.\nAn applier takes a GTID anywhere."
+        "\nA receiver reads a text that is shorter than XA START, ROLLBACK, ROLLBACK TO or XA ROLLBACK on into its "
+        "checksum.",
         shipped_classes(),
         shipped_table(),
         diagram(shipped_diagram()),

@@ -23,12 +23,13 @@ GTID_TYPES: Final = frozenset((EventType.GTID, EventType.ANONYMOUS_GTID, EventTy
 
 
 class ObservedEvent(NamedTuple):
-    """One event. ``text`` is empty for everything but QUERY."""
+    """One event. ``text`` is empty for everything but QUERY. ``behind``: the checksum, which follows the text."""
 
     type: int
     flags: int = 0
     log_pos: int = 0
     text: bytes = b""
+    behind: bytes = b""
 
 
 def query_text(data: bytes, footer: int = FOOTER_SIZE, start: int = 0, end: int | None = None) -> bytes:
@@ -45,10 +46,12 @@ def observe(data: bytes, footer: int = FOOTER_SIZE) -> ObservedEvent:
     if len(data) < HEADER_SIZE:
         raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=HEADER_SIZE, got=len(data))
     _, code, _, _, log_pos, flags = HEADER.unpack_from(data)
-    return ObservedEvent(code, flags, log_pos, query_text(data, footer) if code == EventType.QUERY else b"")
+    if code != EventType.QUERY:
+        return ObservedEvent(code, flags, log_pos)
+    return ObservedEvent(code, flags, log_pos, query_text(data, footer), data[len(data) - footer :])
 
 
 def observe_decoded(event: Event) -> ObservedEvent:
-    """An event from its decoded form."""
+    """An event from its decoded form, where a text ends with a zero byte and not with a checksum."""
     header, body = event.header, event.body
     return ObservedEvent(header.type, header.flags, header.log_pos, body.text if isinstance(body, Query) else b"")

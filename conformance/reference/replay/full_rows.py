@@ -7,10 +7,10 @@ events (MINIMAL images). A row without either is refused, never guessed.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from conformance.reference.binlog.rows import LazyRows, Row, RowsBody, included
-from conformance.reference.dialect import MYSQL, flipped
+from conformance.reference.dialect import SOURCE
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.event_types import EventType
 from conformance.reference.partial.apply import apply_field
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.tables.table_map import TableMap
-
-# The source changed the document; that its own applier refuses the same diff is no reason to refuse the log.
-_DIALECT: Final = flipped(MYSQL, "refuse_unchanging_replace")
 
 
 def needs_earlier_rows(event: Event) -> bool:
@@ -43,7 +40,7 @@ class FullRows:
     """
 
     def __init__(self, *, follow: bool) -> None:
-        self._replay = Replay(lenient=True, dialect=_DIALECT) if follow else None
+        self._replay = Replay(lenient=True, dialect=SOURCE) if follow else None
         self.documents = 0
 
     def other(self, event: Event) -> None:
@@ -82,7 +79,7 @@ class FullRows:
             if isinstance(value, PartialJson):
                 try:
                     stored: Any = before[index] if index in before else self._earlier(table, before, index)
-                    value = apply_field(stored, value.diffs, _DIALECT)
+                    value = apply_field(stored, value.diffs, SOURCE)
                 except CodecError as error:
                     raise error.at(table.column_names[index]) from None
                 self.documents += 1

@@ -7,7 +7,7 @@ from collections import Counter
 from conformance.checks.boundaries import broken_streams, census
 from conformance.reference.binlog.query import Query
 from conformance.reference.boundaries.observed_event import observe
-from conformance.reference.boundaries.shipped import ShippedParser, State
+from conformance.reference.boundaries.shipped import ShippedParser, State, classify
 from generators import streams
 from generators.draw import Stream
 
@@ -22,7 +22,18 @@ def test_every_text_comes_in_every_state() -> None:
         seen[last.text, parser.state] += 1
         parser.feed(last)
     states = set(State) - {State.ERROR}
-    assert set(seen) == {(text, state) for text in streams.TEXTS for state in states}
+    assert set(seen) == {(text, state) for text in (*streams.TEXTS, *streams.COMPLETED) for state in states}
+
+
+def test_a_completed_text_ends_in_the_checksum_and_has_another_class_by_it() -> None:
+    bodies = [body for item in streams.texts(Stream("texts")) for body in item]
+    placed = zip(bodies, streams.placed(bodies)[2:], strict=True)
+    completed = [(body.text, observe(event.data)) for body, event in placed if isinstance(body, streams.CompletedQuery)]
+    assert {text for text, _ in completed} == set(streams.COMPLETED)
+    assert len(completed) == len(streams.COMPLETED) * len(streams.PLACES)
+    for text, event in completed:
+        assert event.behind[:1] == streams.COMPLETED[text]
+        assert classify(event) is not classify(event._replace(behind=b""))
 
 
 def test_the_texts_alone_exercise_their_rules_and_most_warnings() -> None:

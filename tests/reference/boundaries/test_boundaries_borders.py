@@ -101,7 +101,9 @@ def test_what_is_row_format_and_where(before: ObservedEvent | None, event: Obser
 def test_what_is_seen_of_an_event(body: Query | Rotate | Stop) -> None:
     expected = ObservedEvent(body.type, 0x0308, 1234, b"BEGIN" if isinstance(body, Query) else b"")
     for algorithm, footer in ((Checksum.CRC32, 4), (Checksum.NONE, 0)):
-        assert observe(encode_event(body, flags=0x0308, log_pos=1234, algorithm=algorithm), footer) == expected
+        data = encode_event(body, flags=0x0308, log_pos=1234, algorithm=algorithm)
+        behind = data[len(data) - footer :] if isinstance(body, Query) else b""
+        assert observe(data, footer) == expected._replace(behind=behind)
     assert observe_decoded(decode_event(encode_event(body, flags=0x0308, log_pos=1234))) == expected
 
 

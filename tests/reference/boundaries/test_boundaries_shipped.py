@@ -46,6 +46,25 @@ def test_query_texts_have_these_classes(text: str, kind: str) -> None:
     assert classify_query(text.encode()) is EventClass[kind]
 
 
+@pytest.mark.parametrize(
+    ("text", "checksum", "kind"),
+    [
+        ("XA STAR", b"T123", "BEGIN_TRX"),
+        ("XA STAR", b"t123", "STATEMENT"),
+        ("XA STA", b"RT12", "BEGIN_TRX"),
+        ("ROLLBAC", b"k123", "END_TRX"),
+        ("ROLLBACK TO", b" 123", "STATEMENT"),
+        ("ROLLBACK TO", b"x123", "END_TRX"),
+        ("XA ROLLBAC", b"K123", "END_XA_TRX"),
+        ("BEGI", b"N123", "BEGIN_TRX"),
+        ("COMMI", b"x123", "END_TRX"),
+        ("", b"BEGI", "UNREADABLE"),
+    ],
+)
+def test_short_texts_are_read_on_into_the_checksum(text: str, checksum: bytes, kind: str) -> None:
+    assert classify(ObservedEvent(EventType.QUERY, 0, 0, text.encode(), checksum)) is EventClass[kind]
+
+
 def test_what_no_table_names_is_ignored_if_it_may_be_and_an_error_if_not() -> None:
     for code in (0, 1, 6, 23, 24, 25, 28, 43, 255):
         assert classify(ObservedEvent(code)) is EventClass.ERROR
