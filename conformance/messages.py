@@ -1,4 +1,4 @@
-"""Helpers for every message to people: text that cannot steer a terminal, and the nearest known name."""
+"""Helpers for every message to people: text that cannot steer a terminal, counts, and the nearest known name."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ _CONTROLS: Final = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7
 def printable(text: str) -> str:
     r"""The text with control characters as ``\x1b``; line feeds and tabs stay."""
     return text.translate(_CONTROLS)
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 event``, ``2 events``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files
 from conformance.cli.remote_logs import remote_options
 from conformance.cli.replayed import close, is_rows, replayed_events
 from conformance.cli.spools import SortedSpool
+from conformance.messages import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -173,8 +174,7 @@ def _in_turn(tables: Iterable[TableState]) -> Iterator[TableState]:
 def _text_lines(tables: Iterable[TableState]) -> Iterator[str]:
     for state in _in_turn(tables):
         rows = _sorted_rows(state, numeric=True)
-        count = len(state.rows)
-        yield f"{'.'.join(state.name)}: {count} row{'' if count == 1 else 's'}"
+        yield f"{'.'.join(state.name)}: {counted(len(state.rows), 'row')}"
         yield "  " + "\t".join(state.column_names())
         for row in rows:
             yield "  " + "\t".join("NULL" if value is None else _one_line(value) for value in row)

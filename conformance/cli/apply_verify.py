@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from conformance.cli.console import InputCorrupt, Output, narrate
 from conformance.cli.data_files import tablespaces
+from conformance.messages import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -67,9 +68,9 @@ class Verification:
         if wrong or problems:
             narrate(f"the newest page read has LSN {newest}. Files of a running server lag behind its log:"
                     " compare copies made after FLUSH TABLES … FOR EXPORT, or after a shutdown")  # fmt: skip
-            tables_, files_ = _counted(wrong, "table"), _counted(len(problems), "file")
-            raise InputCorrupt(f"not as in the log: {tables_} and {files_}; {_counted(equal, 'row')} equal")
-        narrate(f"{_counted(equal, 'row')} equal, no other row in the log or the files")
+            tables_, files_ = counted(wrong, "table"), counted(len(problems), "file")
+            raise InputCorrupt(f"not as in the log: {tables_} and {files_}; {counted(equal, 'row')} equal")
+        narrate(f"{counted(equal, 'row')} equal, no other row in the log or the files")
 
 
 def _entry(found: Comparison) -> dict[str, Any]:
@@ -95,7 +96,7 @@ def _entry(found: Comparison) -> dict[str, Any]:
 def _lines(found: Comparison) -> Iterator[str]:
     name = ".".join(found.name)
     counts = [
-        f"{_counted(found.equal, 'row')} equal",
+        f"{counted(found.equal, 'row')} equal",
         *(f"{count} {words}" for count, words in (
             (len(found.missing), "missing in the file"), (len(found.only_in_file), "only in the file"),
             (found.differing_rows, "differing"), (len(found.damaged), "damaged"),
@@ -107,7 +108,7 @@ def _lines(found: Comparison) -> Iterator[str]:
     if found.not_compared:
         yield f"  not compared, as the file has no virtual columns: {', '.join(found.not_compared)}"
     if found.other_layout:
-        yield f"  {_counted(found.other_layout, 'document')} equal, and stored with other bytes"
+        yield f"  {counted(found.other_layout, 'document')} equal, and stored with other bytes"
     for words, rows in (("missing in the file", found.missing), ("only in the file", found.only_in_file)):
         yield from _some([f"{words}: {_key(row)}" for row in rows[:_LISTED]], len(rows))
     yield from _some(
@@ -130,10 +131,6 @@ def _key(key: Key) -> str:
 
 def _value(text: str | None) -> str:
     return "NULL" if text is None else f"'{text}'"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _one_line(text: str) -> str:

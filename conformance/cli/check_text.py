@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.checks.decoders.forecast.features import FEATURES
 from conformance.checks.decoders.forecast.survey import LARGEST, PACKET
+from conformance.messages import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -92,7 +93,7 @@ def _escaped(line: str) -> str:
 def _files(survey: Survey) -> Iterator[str]:
     for file in survey.files:
         facts = [f"MySQL {file.version}" if file.version else "no FORMAT_DESCRIPTION"]
-        facts.append(_count(file.events, "event"))
+        facts.append(counted(file.events, "event"))
         facts += ["without checksums"] * (not file.checksums)
         facts += ["not closed: its end may be missing"] * file.is_open
         facts += [f"not read to its end: {file.error}"] * bool(file.error)
@@ -105,15 +106,15 @@ def _features(survey: Survey) -> Iterator[str]:
             avoid = f"; avoided by {about.avoid}" if about.avoid else "; no setting avoids it"
             yield f"{survey.features[name]} {about.title}{avoid}"
     if survey.incidents:
-        yield f"{_count(survey.incidents, 'INCIDENT event')}: the server says that changes are lost"
+        yield f"{counted(survey.incidents, 'INCIDENT event')}: the server says that changes are lost"
 
 
 def _tables(survey: Survey) -> Iterator[str]:
     for name, table in sorted(survey.tables.items()):
         found = [f"{count} {feature}" for feature, count in table.features.items()]
         if found:
-            json = _count(table.json_columns, "JSON column") if table.json_columns else "no JSON column"
-            yield f"{name} ({json}, {_count(table.events, 'row event')}): {', '.join(found)}"
+            json = counted(table.json_columns, "JSON column") if table.json_columns else "no JSON column"
+            yield f"{name} ({json}, {counted(table.events, 'row event')}): {', '.join(found)}"
 
 
 def _tools(statements: Iterable[Statement]) -> Iterator[str]:
@@ -128,20 +129,16 @@ def _statements(survey: Survey) -> Iterator[str]:
 
 def _sizes(survey: Survey) -> Iterator[str]:
     size, file, position = survey.largest_event
-    yield f"{_count(survey.transactions, 'transaction')}; the largest event has {size} bytes ({file}:{position})"
+    yield f"{counted(survey.transactions, 'transaction')}; the largest event has {size} bytes ({file}:{position})"
     if survey.large_events:
-        yield f"{_count(survey.large_events, 'event')} above {PACKET} bytes: each travels in several packets"
+        yield f"{counted(survey.large_events, 'event')} above {PACKET} bytes: each travels in several packets"
     if survey.is_near_limit:
         yield f"the largest event is near {LARGEST} bytes, above which no replica takes one"
     for fact in survey.near:
         yield fact.sentence
     for each in survey.largest:
         name = each.gtid or "without a GTID"
-        yield f"transaction {name} at {each.file}:{each.position}: {each.size} bytes, {_count(each.rows, 'row')}"
+        yield f"transaction {name} at {each.file}:{each.position}: {each.size} bytes, {counted(each.rows, 'row')}"
     for table in survey.busiest:
-        rows = ", ".join(_count(count, operation) for operation, count in table.rows.items())
-        yield f"table {table.name}: {table.size} bytes in {_count(table.events, 'row event')}; {rows}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
+        rows = ", ".join(counted(count, operation) for operation, count in table.rows.items())
+        yield f"table {table.name}: {table.size} bytes in {counted(table.events, 'row event')}; {rows}"

@@ -14,6 +14,7 @@ from conformance.cli.filters import NOTHING_LEFT_OUT, filter_options
 from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, check_files, refused, whole_file
 from conformance.cli.remote_logs import RemoteName, resolve
 from conformance.cli.spools import SortedSpool, TupleSpool
+from conformance.messages import counted
 from conformance.reference.text.event_filter import Choice, EventFilter
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def command(
     finally:
         output.flush()
         if shown or position is None:
-            narrate(f"{shown} event{'' if shown == 1 else 's'} explained")
+            narrate(f"{counted(shown, 'event')} explained")
     if not shown and position is not None:
         raise Usage(f"{file}: there is no event at offset {position}")
 

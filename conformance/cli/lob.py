@@ -14,6 +14,7 @@ import click
 from conformance.cli.console import InputCorrupt, Output, Usage, error, narrate
 from conformance.cli.data_files import refusals, tablespaces
 from conformance.cli.encryption import keyring_option
+from conformance.messages import counted
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class _Listing:
         if self._as_json:
             self._write("\n]" if self.count else "[]")
         self._output.flush()
-        narrate(f"{self.count} value{'' if self.count == 1 else 's'}")
+        narrate(counted(self.count, "value"))
 
     def _value(self, value: LargeValue | ValueHistory, history: ValueHistory | None = None) -> None:
         from conformance.reference.innodb.dictionary import ColumnType

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from conformance.cli.console import Output, narrate, warn
 from conformance.cli.logs import FileSpool, refused
 from conformance.cli.marked_logs import MarkedLog
+from conformance.messages import counted
 from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.load import LoadBlock
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows
@@ -173,7 +174,7 @@ class TextPrinter:
         return tally
 
     def closing(self, tally: Tally) -> str:
-        shown = _count(tally.shown - tally.left_out, "event")
+        shown = counted(tally.shown - tally.left_out, "event")
         return f"{shown}; contents not shown: {_listed(tally.hidden)}{_left_out(tally)}"
 
 
@@ -249,7 +250,7 @@ class ChangePrinter:
         return Tally(counts.changes, counts.unresolved, left_out, names)
 
     def closing(self, tally: Tally) -> str:
-        words = f"{_count(tally.shown, 'row change')}; events not shown: {_listed(tally.hidden)}"
+        words = f"{counted(tally.shown, 'row change')}; events not shown: {_listed(tally.hidden)}"
         if self._replay is not None:
             words += f"; diffs without a known document: {tally.unresolved}"
         return words + _left_out(tally)
@@ -267,11 +268,7 @@ def lacks_table(event: Event) -> bool:
 
 
 def _left_out(tally: Tally) -> str:
-    return f"; left out: {_count(tally.left_out, 'event')}" if tally.left_out else ""
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
+    return f"; left out: {counted(tally.left_out, 'event')}" if tally.left_out else ""
 
 
 def _listed(counts: Counter[str]) -> str:

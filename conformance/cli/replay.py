@@ -14,6 +14,7 @@ from conformance.cli.console import Usage, narrate
 from conformance.cli.replay_decoders import PREFIX, is_finding, print_decoders, replay_decoders
 from conformance.cli.server_use import fetch_progress, server_errors
 from conformance.exit_code import ExitCode
+from conformance.messages import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -128,10 +129,10 @@ def _say_what_runs(scenarios: int, cases: int, server: str) -> None:
     from conformance.servers.specs import parse_spec
 
     if scenarios:
-        narrate(f"{scenarios} scenario{'' if scenarios == 1 else 's'} on the reference")
+        narrate(f"{counted(scenarios, 'scenario')} on the reference")
     if cases:
         with server_errors():
-            narrate(f"{cases} Case{'' if cases == 1 else 's'}, server {parse_spec(server)}")
+            narrate(f"{counted(cases, 'Case')}, server {parse_spec(server)}")
 
 
 def check_witnesses(deviations: Iterable[Deviation]) -> None:

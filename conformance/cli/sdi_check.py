@@ -8,6 +8,7 @@ from conformance.cli.console import Usage, narrate
 from conformance.cli.data_files import refusals
 from conformance.cli.server_use import server_errors
 from conformance.exit_code import ExitCode
+from conformance.messages import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -42,7 +43,7 @@ def check(files: Iterable[DataFile], address: str, write: Callable[[bytes], obje
                     differing += bool(differences)
                     for fact, ours, theirs in differences:
                         write(f"{name}: {fact}: file {_shown(ours)}, server {_shown(theirs)}\n".encode())
-    narrate(f"{objects} object{'' if objects == 1 else 's'} compared, {differing} differ")
+    narrate(f"{counted(objects, 'object')} compared, {differing} differ")
     return int(ExitCode.NONCONFORMANT if differing else ExitCode.OK)
 
 

@@ -18,6 +18,7 @@ from conformance.judge.decoding.fitting import DAMAGE, PROTOCOL, first_of, requi
 from conformance.judge.decoding.log_columns import tables_of
 from conformance.judge.decoding.observed import CRASHED, TIMED_OUT, Mark, Observed
 from conformance.judge.decoding.signatures import signature_of, signature_of_text
+from conformance.messages import counted
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -210,5 +211,5 @@ def _sentence(found: Sequence[Difference], observed: Observed) -> str:
     at = "" if first.position is None else f" (position {first.position})"
     text = f"{first.place}{at}: {signature_of(first)}; expected {first.expected[:_SHOWN]}, got {first.got[:_SHOWN]}"
     if len(found) > 1:
-        text += f"; {len(found)} differences of {len(kinds)} kind{'' if len(kinds) == 1 else 's'}"
+        text += f"; {len(found)} differences of {counted(len(kinds), 'kind')}"
     return text + (f"; then an error: {observed.error[:_SHOWN]}" if observed.error else "")
