@@ -9,7 +9,17 @@ from conformance.cases.update_case import Hazard, Step, UpdateCase
 from conformance.checks.triggers.generate import IMAGES, TABLE
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import MAX_DEPTH
-from conformance.reference.partial.expression import Assignment, Call, Column, Function, Increment, Literal
+from conformance.reference.partial.expression import (
+    Assignment,
+    Call,
+    Column,
+    Expression,
+    Function,
+    Increment,
+    Literal,
+    Wrapped,
+    Wrapper,
+)
 from conformance.reference.partial.paths import Cell, Leg, Member, Path
 from generators import documents, scalars
 from generators.draw import mix
@@ -24,14 +34,22 @@ _MOST: Final = 95  # levels of a value, which a literal must make
 
 
 def case(draw: Draw) -> UpdateCase:
-    """One row and one statement. The result has from 95 to 130 levels."""
+    """One row and one statement, whose function makes from 95 to 130 levels.
+
+    One in four hands them to another function, which takes most of them away: only what is stored has a limit.
+    """
     total = MAX_DEPTH + draw.choice(_BEYOND)
     levels = draw.integer(max(30, total - _MOST), MAX_DEPTH - 6)
     room = draw.below(4) < 3
     document = documents.nested(draw.fork("document"), levels, leaf="p" * _ROOM if room else "p")
     value = documents.nested(draw.fork("value"), total - levels, leaf=scalars.scalar(draw.fork("leaf")))
     function = draw.choice((Function.JSON_SET, Function.JSON_REPLACE))
-    made = [Assignment("j", Call(function, Column("j"), ((str(Path(_innermost(document))), Literal(value)),)))]
+    innermost = _innermost(document)
+    expression: Expression = Call(function, Column("j"), ((str(Path(innermost)), Literal(value)),))
+    if draw.chance(1, 4):
+        handed = Wrapped(draw.choice(tuple(Wrapper)), expression) if draw.chance(1, 2) else expression
+        expression = Call(Function.JSON_REPLACE, handed, ((str(Path(innermost[:1])), Literal("shallow")),))
+    made = [Assignment("j", expression)]
     if draw.below(3) == 2:
         made.append(Assignment("n", Increment("n", 1)))
     return UpdateCase(

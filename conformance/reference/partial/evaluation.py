@@ -282,7 +282,8 @@ class Chain:
             document.replace_tree(where, wrapped)
             if where:
                 rule("tree/auto-wrap-front" if front else "tree/auto-wrap")
-                self.log(Operation.REPLACE, where, copy(wrapped), encode(wrapped))
+                if self.diffs is not None:
+                    self.log(Operation.REPLACE, where, copy(wrapped), encode(wrapped))
             else:
                 rule("tree/auto-wrap-root")
                 self.logical_off()
@@ -323,7 +324,14 @@ def absolute(document: Document, legs: tuple[Leg, ...]) -> tuple[Leg, ...]:
 
 
 def evaluate_document(expression: Expression, row: Mapping[str, object], columns: Columns) -> bytes | None:
-    """The value of any right-hand side for a JSON column that is not partially updated: JSONB or SQL NULL."""
+    """The value of any right-hand side for a JSON column that is not partially updated: JSONB or SQL NULL.
+
+    Functions hand on trees. The server looks at the depth only where a value is stored (observed on 9.7.4).
+    """
+    expression = _inside(expression)
+    if isinstance(expression, Call):
+        document = _called(expression, row, columns)
+        return None if document is None else document.stored()
     if isinstance(expression, SqlNull):
         return None
     if isinstance(expression, Literal):
@@ -333,27 +341,39 @@ def evaluate_document(expression: Expression, row: Mapping[str, object], columns
         if value is None or expression.name in columns.json:
             return value  # type: ignore[return-value]
         return encode(columns.as_json(expression.name, value))
-    if isinstance(expression, Wrapped):
-        return evaluate_document(expression.inner, row, columns)
     if isinstance(expression, Computed):
         return expression.value()
-    if not isinstance(expression, Call):
-        raise TypeError(f"not a value for a JSON column: {expression!r}")
-    stored = evaluate_document(expression.document, row, columns)
-    if stored is None:
+    raise TypeError(f"not a value for a JSON column: {expression!r}")
+
+
+def _inside(expression: Expression) -> Expression:
+    while isinstance(expression, Wrapped):
+        expression = expression.inner
+    return expression
+
+
+def _called(call: Call, row: Mapping[str, object], columns: Columns) -> Document | None:
+    """The tree that a function makes, or ``None`` for SQL NULL."""
+    inner = _inside(call.document)
+    document: Document | None
+    if isinstance(inner, Call):
+        document = _called(inner, row, columns)
+    else:
+        stored = evaluate_document(inner, row, columns)
+        document = None if stored is None else Document(stored)
+    if document is None:
         return None
-    document = Document(stored)
     document.to_tree()
     chain = Chain("", log_diffs=False)
-    function = expression.function
+    function = call.function
     if function is Function.JSON_REMOVE:
-        paths = _paths_to_remove(expression)
+        paths = _paths_to_remove(call)
         if paths is None:
             return None
         for path in paths:
             chain.remove(document, document.strip(path.legs))
-        return document.stored()
-    for text, argument in expression.arguments:
+        return document
+    for text, argument in call.arguments:
         if text is None:
             return None
         path = _path(text)
@@ -371,7 +391,7 @@ def evaluate_document(expression: Expression, row: Mapping[str, object], columns
             chain.put_on_tree(
                 document, document.strip(path.legs), value(), replace_only=function is Function.JSON_REPLACE
             )
-    return document.stored()
+    return document
 
 
 # The server evaluates the values of these functions only where the path leads to a place for them.

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from conformance.reference.dialect import MYSQL
+from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.values import MAX_DEPTH
 from conformance.reference.partial.diffs import decode_diffs, encode_diffs
 from conformance.reference.partial.document import MISSING, child
 from conformance.reference.partial.expression import (
@@ -21,6 +23,8 @@ from conformance.reference.partial.expression import (
     Function,
     Increment,
     Literal,
+    Wrapped,
+    Wrapper,
 )
 from conformance.reference.partial.paths import Cell, Member
 from conformance.reference.partial.update import OFF_PAGE, eligible_columns, update_row
@@ -172,3 +176,28 @@ def test_only_chains_of_partial_functions_over_their_own_column_are_eligible() -
     assert eligible_columns([chain], ("j",), behind, through_view=True) == set()
     assert eligible_columns([chain], ("j",), replace(MYSQL, log=replace(MYSQL.log, has_event39=False))) == set()
     assert eligible_columns([chain, Assignment("j", Literal(1))], ("j",)) == set()
+
+
+@pytest.mark.parametrize("wrapper", [None, *Wrapper])
+@pytest.mark.parametrize("function", [Function.JSON_REPLACE, Function.JSON_INSERT, Function.JSON_REMOVE])
+def test_only_what_is_stored_has_a_limit_of_depth(wrapper: Wrapper | None, function: Function) -> None:
+    """Observed on 9.7.4."""
+    document: Any = 1
+    for _ in range(MAX_DEPTH):
+        document = {"a": document}
+    row = {"j": encode(document)}
+    deep = _set("j", "$.a.a[1]", 1).expression
+    inner = deep if wrapper is None else Wrapped(wrapper, deep)
+    value = None if function is Function.JSON_REMOVE else Literal(2)
+    step = Call(function, inner, (("$.b" if function is Function.JSON_INSERT else "$.a", value),))
+    outer = Call(Function.JSON_REPLACE, step, (("$.a", Literal(3)),))
+    after = update_row(row, [Assignment("j", outer)], _JSON, log_diffs=True).after["j"]
+    expected: dict[Function, Any] = {
+        Function.JSON_REPLACE: {"a": 3},
+        Function.JSON_INSERT: {"a": 3, "b": 2},
+        Function.JSON_REMOVE: {},
+    }
+    assert after == encode(expected[function])
+    with pytest.raises(MysqlError, match="depth") as refused:
+        update_row(row, [Assignment("j", inner)], _JSON, log_diffs=True)
+    assert refused.value.number == 3157
