@@ -200,7 +200,14 @@ class Model:
     def _always_read(self) -> set[int]:
         return self._read(set())
 
+    @cached_property
+    def _reads_all(self) -> bool:
+        """NOBLOB starts from all columns of a partitioned table, as FULL does everywhere (observed on 9.7.4)."""
+        return self.table.partitions is not None and self.session.row_image is RowImage.NOBLOB
+
     def _read(self, referenced: set[int]) -> set[int]:
+        if self._reads_all:
+            return set(range(len(self.table.columns)))
         primary = [index for index, _ in self.table.primary_key]
         referenced = {*referenced, self.table.index_of[self.selector]}
         return read_columns(self.table_map, self.key, primary, referenced, self.session.row_image)
@@ -249,11 +256,8 @@ class Model:
 
     @cached_property
     def _unused_bits(self) -> int:
-        """The unused bits of a before-image's bitmap.
-
-        NOBLOB starts from all columns of a partitioned table, as FULL does everywhere (observed on 9.7.4).
-        """
-        if self.table.partitions is None or self.session.row_image is not RowImage.NOBLOB:
+        """The unused bits of a before-image's bitmap, where it starts from all columns."""
+        if not self._reads_all:
             return 0
         count = len(self.table.columns)
         return full_bitmap(count) & ~((1 << count) - 1)

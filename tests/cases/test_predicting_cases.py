@@ -41,6 +41,7 @@ from conformance.reference.sql.expressions import parse_expression
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column as TableColumn
 from conformance.reference.tables.definitions import Table, table_map
+from conformance.reference.tables.partitions import Partitions
 from conformance.reference.tables.temporal import Date, Datetime, Time, Timestamp
 
 if TYPE_CHECKING:
@@ -107,6 +108,17 @@ def test_columns_of_the_images(
     assert before_columns(MAP, key, primary, image) == before
     assert after_columns(MAP, {3}, image) == after
     assert read_columns(MAP, key, primary, {3}, image) == read
+
+
+@pytest.mark.parametrize("image", RowImage)
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_equal_values_beside_a_blob_are_a_change_where_the_blob_is_not_read(image: RowImage, partitioned: bool) -> None:
+    """Observed on 9.7.4."""
+    table = replace(TABLE, partitions=Partitions(method="HASH", column="id", count=3)) if partitioned else TABLE
+    step = Step((json_set("JSON_SET(j, '$.a', 1.0e0)"), Assignment("b", Constant(b"x"))), (0,))
+    changes = image is RowImage.MINIMAL or (image is RowImage.NOBLOB and not partitioned)
+    (row,) = predict(step, Session(row_image=image), table=table).rows
+    assert row.change.logged is changes
 
 
 def test_an_assigned_blob_is_in_the_after_image_whatever_the_option() -> None:
