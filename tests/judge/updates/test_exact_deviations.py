@@ -25,7 +25,11 @@ from conformance.checks.triggers.run import _harmful as harmful
 from conformance.harness.campaign.blocks import judge_block
 from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.updates.stored_readings import reading_of
+from conformance.reference.jsonb import opaque
+from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.values import DATE, DATETIME, TIME, TIMESTAMP, Opaque
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
 from conformance.verdict import Verdict
@@ -230,3 +234,12 @@ def test_another_end_of_a_diff_with_invalid_text_is_not_explained(diffs: bytes, 
     item = Injection(name="", stored=STORED, image=partial_image(diffs), demand=Demand.ERROR)
     judged = judge_injection(item, applied(after))
     assert (judged.verdict, judged.deviation) == (Verdict.FAIL, None)
+
+
+@pytest.mark.parametrize("kind", [DATE, TIME, DATETIME, TIMESTAMP])
+def test_of_a_temporal_value_that_is_too_long_eight_bytes_are_read(kind: int) -> None:
+    """Observed on 9.7.4, where a trigger had damaged the document outside its row."""
+    payload = opaque.datetime(2024, 2, 29, 11, 14, 12, 5).payload
+    sound, longer = (encode([1, Opaque(kind, payload + more)]) for more in (b"", b".\0"))
+    assert reading_of(longer).cells[2] == reading_of(sound).cells[2] == format_text(decode(sound)).encode()
+    assert reading_of(encode(Opaque(kind, payload[:7]))).error
