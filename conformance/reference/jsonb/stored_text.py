@@ -77,7 +77,7 @@ def _container(  # noqa: C901 - one loop over all types: a call for each would c
     octets = data  # by number: a pointer in the compiled build
     prefixes: Iterable[str] | None
     if kind > LARGE_OBJECT:
-        prefixes = _LIST[:count] if count <= len(_LIST) else chain(["["], _commas(count - 1, parts, pieces))
+        prefixes = _LIST[:count] if count <= len(_LIST) else chain.from_iterable(_commas(count, parts, pieces))
     else:
         prefixes = _prefixes(data, kind, start, end, values, values_end, budget)
         if prefixes is None:
@@ -127,13 +127,10 @@ def _container(  # noqa: C901 - one loop over all types: a call for each would c
     return True
 
 
-def _commas(count: int, parts: list[str], pieces: list[str]) -> Iterable[str]:
-    """The commas in front of elements of a long array; on the way many parts become a piece."""
-    return chain.from_iterable(_folding(count, parts, pieces))
-
-
-def _folding(count: int, parts: list[str], pieces: list[str]) -> Iterator[Iterable[str]]:
-    for left in range(count, 0, -_MANY):
+def _commas(count: int, parts: list[str], pieces: list[str]) -> Iterator[Iterable[str]]:
+    """What stands before each element of a long array, in runs; behind each run of commas the parts become a piece."""
+    yield ("[",)
+    for left in range(count - 1, 0, -_MANY):
         yield repeat(", ", min(left, _MANY))
         pieces.append("".join(parts))
         parts.clear()
