@@ -55,8 +55,8 @@ def replay(run: PairRun, draw: Draw, rows: int) -> Replayed:
     with run.pair.replica.connect() as reader:
         reader.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         copies, updates = [_copy(run)], []
-        for option in (DIFFS, WHOLE):
-            calls = {row: _call(draw) for row in range(rows)}
+        for option, letters in ((DIFFS, "uvw"), (WHOLE, "xyz")):
+            calls = {row: call_of(draw, letters) for row in range(rows)}
             updates.append({row: predict(copies[-1].rows[row].document, call) for row, call in calls.items()})
             statements = [f"UPDATE t SET j = {call} WHERE id = {row}" for row, call in calls.items()]
             run.source.execute_many([option, *statements]).check()
@@ -70,12 +70,12 @@ def _copy(run: PairRun) -> FileCopy:
     return opened(table_file(run.replica))
 
 
-def _call(draw: Draw) -> str:
-    """An update in place of one member or two."""
+def call_of(draw: Draw, letters: str) -> str:
+    """An update in place of one member or two. With letters of its own it changes what an earlier one left."""
     calls = "j"
     for _ in range(1 + draw.below(2)):
         member, length = draw.below(_MEMBERS), draw.choice(_LENGTHS)
-        calls = f"JSON_SET({calls}, '$.k{member:02}', REPEAT('{draw.choice('uvwxyz')}', {length}))"
+        calls = f"JSON_SET({calls}, '$.k{member:02}', REPEAT('{draw.choice(letters)}', {length}))"
     return calls
 
 

@@ -136,7 +136,29 @@ def test_bytes_stored_behind_a_document_of_six_bytes_are_unpredictable(
     column = ColumnChange(
         before=bytes(9), after=bytes(6), diffs=(), encoded=b"", in_place=True, ranges=ranges, rules=()
     )
-    assert is_unpredictable(RowChange({}, {}, True, {"j": column}, stored)) is expected
+    rows = ({"j": column.before}, {"j": column.after})
+    assert is_unpredictable(RowChange(*rows, True, {"j": column}, stored)) is expected
+
+
+@pytest.mark.parametrize(
+    ("after", "other", "expected"),
+    [
+        (8126, None, False),  # outside of its row, whatever else the row has
+        (8124, None, True),  # outside: the row's other bytes count as well
+        (7000, 1000, True),
+        (7000, 900, False),
+        (100, 9000, True),
+    ],
+)
+def test_a_document_that_its_row_may_push_out_is_unpredictable(after: int, other: int | None, expected: bool) -> None:
+    beside = {"id": 1, "k": None if other is None else bytes(other)}
+    before, now = {"j": bytes(9000), **beside}, {"j": bytes(after), **beside}
+    for rows in ((before, now), (now, before)):
+        column = ColumnChange(
+            before=bytes(9000), after=bytes(after), diffs=(), encoded=b"", in_place=True, ranges=((0, 1),), rules=()
+        )
+        assert is_unpredictable(RowChange(*rows, True, {"j": column}, {})) is expected
+        assert not is_unpredictable(RowChange(*rows, True, {"j": column._replace(ranges=None)}, {}))
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
