@@ -1,8 +1,9 @@
 """Who runs where, when the checks of a run go side by side on servers of their own.
 
 The unit is a module of checks: its fixtures and its order stay as they are. Experiments that use the same further
-server (a replica, an applier fed by hand) share a lane, and one worker takes the whole lane, so that such a server
-starts once. All other experiments go to whoever is free.
+server (a replica, an applier fed by hand) share a lane, and one worker takes the lane, so that such a server starts
+once. All other experiments go to whoever is free. When none is left, workers without a lane help with the longest one:
+another start of such a server takes less time than an idle core loses.
 """
 
 from __future__ import annotations
@@ -42,9 +43,13 @@ class Lanes:
         return min(most, len(self._lanes) + len(self._free))
 
     def take(self, worker: int) -> str | None:
-        """The next module for this worker: of its own lane, of a lane that nobody has, else one for whoever is free."""
+        """The next module for this worker: of its own lane, of a lane that nobody has, one for whoever is free, and at
+        last the end of another worker's lane."""
         own = self._own.get(worker)
         if not own and self._lanes:
             own = self._own[worker] = self._lanes.popleft()
         modules = own or self._free
-        return modules.popleft() if modules else None
+        if modules:
+            return modules.popleft()
+        longest = max(self._own.values(), key=len, default=())
+        return longest.pop() if longest else None
