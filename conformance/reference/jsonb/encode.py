@@ -173,7 +173,7 @@ def _array(items: list[JsonValue], level: int) -> tuple[int, bytes]:
         raise too_deep()
     level += 1
     values = [encode_typed(item, level) for item in items]
-    return _container(values, _NO_KEYS, is_object=False)
+    return _container(values, _NO_KEYS, False)
 
 
 def _object(members: dict[str, JsonValue], level: int) -> tuple[int, bytes]:
@@ -182,7 +182,7 @@ def _object(members: dict[str, JsonValue], level: int) -> tuple[int, bytes]:
     level += 1
     keys = _stored_keys(tuple(members))
     values = [encode_typed(members[name], level) for name in keys.names]
-    return _container(values, keys, is_object=True)
+    return _container(values, keys, True)
 
 
 class _Keys(NamedTuple):
@@ -226,14 +226,14 @@ def _stored_keys(members: tuple[str, ...]) -> _Keys:
 _length_then_bytes: Final = itemgetter(0, 1)
 
 
-def _container(values: list[tuple[int, bytes]], keys: _Keys, *, is_object: bool) -> tuple[int, bytes]:
-    small = _small(values, keys, is_object=is_object)
+def _container(values: list[tuple[int, bytes]], keys: _Keys, is_object: bool) -> tuple[int, bytes]:
+    small = _small(values, keys, is_object)
     if small is None:
-        return (LARGE_OBJECT if is_object else LARGE_ARRAY), _large(values, keys, is_object=is_object)
+        return (LARGE_OBJECT if is_object else LARGE_ARRAY), _large(values, keys, is_object)
     return (SMALL_OBJECT if is_object else SMALL_ARRAY), small
 
 
-def _small(values: list[tuple[int, bytes]], keys: _Keys, *, is_object: bool) -> bytes | None:
+def _small(values: list[tuple[int, bytes]], keys: _Keys, is_object: bool) -> bytes | None:
     """The small format; ``None`` if the container or one inside it is too large for that."""
     count = len(values)
     offset = 4 + count * (7 if is_object else 3) + len(keys.joined)
@@ -255,7 +255,7 @@ def _small(values: list[tuple[int, bytes]], keys: _Keys, *, is_object: bool) -> 
     return b"".join(parts)
 
 
-def _large(values: list[tuple[int, bytes]], keys: _Keys, *, is_object: bool) -> bytes:
+def _large(values: list[tuple[int, bytes]], keys: _Keys, is_object: bool) -> bytes:
     count = len(values)
     offset = 8 + count * (11 if is_object else 5)
     size = offset + len(keys.joined) + sum(len(data) for kind, data in values if kind not in INLINED_LARGE)

