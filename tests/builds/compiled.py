@@ -1,6 +1,6 @@
 """Builds the compiled wheel, runs the tests of what is compiled on it, and compares its answers with the sources'.
 
-    python -m tests.builds.compiled [--damaged N] [PYTEST WORDS...]
+    python -m tests.builds.compiled [--damaged N] [--wheel FILE] [PYTEST WORDS...]
 
 The tests run in a copy of the tree whose packages are those of the wheel. Tests that replace functions of the
 reference stay with the sources: a compiled function calls its neighbours without asking the module.
@@ -31,9 +31,9 @@ TESTS: Final = (
 _BUILD: Final = "from conformance.builds import build; print(build())"
 
 
-def tree(place: Path) -> Path:
-    """A copy of the tests beside the packages of the compiled wheel."""
-    folder = unpacked(place, compiled=True)
+def tree(place: Path, wheel: Path | None) -> Path:
+    """A copy of the tests beside the packages of the compiled wheel, which is built if it is not there."""
+    folder = unpacked(place, compiled=True, wheel=wheel)
     for name in ("tests", "docs", "docker"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
     shutil.copy(ROOT / "pyproject.toml", folder / "pyproject.toml")
@@ -52,10 +52,11 @@ def run(folder: Path, *words: str, pure: bool = False) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--damaged", type=int, default=10, help="damaged forms of each log")
+    parser.add_argument("--wheel", type=Path, help="a compiled wheel of this tree; without it, one is built")
     parser.add_argument("tests", nargs="*", default=TESTS, help="tests for the compiled build")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="binlog-lab-compiled-") as place:
-        folder = tree(Path(place))
+        folder = tree(Path(place), options.wheel)
         builds = [run(folder, "-c", _BUILD, pure=pure).strip() for pure in (False, True)]
         if builds != ["compiled", "pure"]:
             sys.exit(f"the wheel holds no two builds: {builds}")
