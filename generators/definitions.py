@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.charsets import BINARY, COLLATIONS
 from conformance.reference.tables.definitions import Column, Table, collation_id
 from generators import list_members

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.partial.expression import Assignment, Constant
 from conformance.reference.sql.formatting import format_document, format_expression
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.temporal import Timestamp
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """What ``decode`` makes of the events of logs: the text of mysqlbinlog, or a line for each row change.
 
 A printer can stop between two transactions and another one go on there: ``state`` has all that the rest depends on.
+Each imports what its form needs when it is made: of a short log, most of the time is imports.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from conformance.cli.console import Output, narrate, warn
 from conformance.cli.logs import FileSpool, refused
-from conformance.cli.marked_logs import MarkedLog
 from conformance.messages import counted
 from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.load import LoadBlock
@@ -20,15 +20,13 @@ from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows
 from conformance.reference.binlog.statement_events import RowsQuery
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import event_name
-from conformance.reference.text.csv_changes import HEADER, csv_line
 from conformance.reference.text.event_filter import Choice
-from conformance.reference.text.mysqlbinlog import LogText
-from conformance.reference.text.row_changes import Counts, RowChanges, json_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.cli.filters import SelectedLogs
+    from conformance.cli.marked_logs import MarkedLog
     from conformance.reference.binlog.event import Event
     from conformance.reference.dialect import Dialect
     from conformance.reference.replay.engine import Replay
@@ -96,6 +94,9 @@ class TextPrinter:
     """Events as mysqlbinlog prints them."""
 
     def __init__(self, logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect | None) -> None:
+        from conformance.cli.marked_logs import MarkedLog
+        from conformance.reference.text.mysqlbinlog import LogText
+
         self.output = Output()
         self._logs = logs
         self._unseen = {Opaque, LoadBlock} if types else {Opaque, LoadBlock, RowsQuery}
@@ -107,6 +108,7 @@ class TextPrinter:
         self._begun = False
         self._tally = Tally()
         self._path = ""
+        self._make_marked = MarkedLog
         self._marked: MarkedLog | None = None
 
     @property
@@ -123,7 +125,7 @@ class TextPrinter:
 
     def begin_file(self, path: str) -> None:
         self._path = path
-        self._marked = MarkedLog(path, narrate)
+        self._marked = self._make_marked(path, narrate)
 
     def event(self, event: Event, choice: Choice) -> None:
         if not self._begun:
@@ -184,15 +186,22 @@ class ChangePrinter:
     def __init__(
         self, logs: SelectedLogs, form: str, hidden: dict[int, int], *, types: bool, rows_only: bool, resolve: bool
     ) -> None:
+        from conformance.reference.text.row_changes import RowChanges, json_line
+
         self.output = Output()
         self._logs = logs
         self._hidden = hidden
-        self._changes = RowChanges(tagged=types, rows_only=rows_only, line=csv_line if form == "csv" else json_line)
+        self._head, line = b"", json_line
+        if form == "csv":
+            from conformance.reference.text.csv_changes import HEADER, csv_line
+
+            self._head, line = HEADER.encode() + b"\n", csv_line
+        self._changes = RowChanges(tagged=types, rows_only=rows_only, line=line)
         self._replay = _replay() if resolve else None
         self._resolve_row = None if self._replay is None else self._replay.row
         self._shown = ROWS_TYPES if rows_only else None
         self._begins_inside = logs.begins_inside
-        self._begun = form != "csv"
+        self._begun = not self._head
         self._path = ""
 
     @property
@@ -212,7 +221,7 @@ class ChangePrinter:
     def event(self, event: Event, choice: Choice) -> None:
         if not self._begun:
             self._begun = True
-            self.output.write(HEADER.encode() + b"\n")
+            self.output.write(self._head)
         if choice is not Choice.PRINTED:
             return
         code = event.header.type
@@ -243,7 +252,7 @@ class ChangePrinter:
         """Nothing is open."""
 
     def tally(self) -> Tally:
-        counts, self._changes.counts = self._changes.counts, Counts()
+        counts = self._changes.take_counts()
         names = Counter({event_name(code): number for code, number in self._hidden.items()})
         self._hidden.clear()
         left_out, self._logs.left_out = self._logs.left_out, 0

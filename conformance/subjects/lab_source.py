@@ -19,7 +19,7 @@ from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import Row, rows_body
 from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.event_types import EventType
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
 from conformance.servers.closing import Closing
 from conformance.servers.source.catalogue import read_tables

@@ -39,6 +39,7 @@ INVARIANT: Final = (
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.sql.expressions",
+    "conformance.reference.sql.quoting",
     "conformance.reference.sql.tokens",
     "conformance.reference.sql.values",
     "conformance.reference.sql.arithmetic",

@@ -21,7 +21,7 @@ from conformance.reference.innodb.large_values import table_objects
 from conformance.reference.innodb.records import OffPage
 from conformance.reference.replay.data_files import DataFiles
 from conformance.reference.replay.engine import Replay
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.run.process import launch
 from generators.draw import Stream

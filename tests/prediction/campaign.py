@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.reference.binlog.files import decode_file
 from conformance.reference.binlog.rows import LazyRows, RowsBody
-from conformance.reference.sql.tokens import quote_string
+from conformance.reference.sql.quoting import quote_string
 from conformance.reference.tables.columns import PartialJson
 from conformance.servers.errors import SqlError
 from generators.draw import Stream

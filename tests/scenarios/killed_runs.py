@@ -41,7 +41,8 @@ class Tasks(NamedTuple):
 
 def tasks_of(events: Path) -> Tasks:
     """The tasks in the event logs below a directory. A log of a killed driver has no end of its last tasks."""
-    done, lost = [], []
+    done: list[float] = []
+    lost: list[float] = []
     for log in sorted(path for path in events.rglob("*") if path.is_file() and not path.name.startswith("appstatus")):
         running: dict[int, int] = {}
         last = 0

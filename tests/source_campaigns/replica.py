@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.script import ReadBack
 from conformance.harness.campaign.predicted_log import LogForm, predicted_log
 from conformance.reference.event_types import EventType
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.errors import SqlError
 from conformance.servers.roles.relay_log import terms_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.script import Statement, build_script
 from conformance.checks.costs.allocations_judge import StatementCounts
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 
 if TYPE_CHECKING:

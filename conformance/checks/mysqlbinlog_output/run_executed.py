@@ -21,7 +21,7 @@ from conformance.checks.mysqlbinlog_output.pseudo_statements import (
     printed_updates,
 )
 from conformance.judge.problem import Problem
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from conformance.harness.mysqlbinlog_replay import Replayed, feed, print_log
 from conformance.judge.updates.events import iter_events, split_groups
 from conformance.reference.binlog.rows import DELETE_TYPES, RowsBody
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.roles.update_cases import run_case
 from conformance.servers.wire.capture import Position

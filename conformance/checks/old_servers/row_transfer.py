@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers.run import GTIDS, SESSION, TABLE_MAP, Rows, row_part
 from conformance.judge.updates.events import iter_events
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import Column, Table, create_table
 from conformance.reference.tables.table_map import TableMap
 from conformance.servers.errors import SqlError

@@ -13,7 +13,7 @@ from conformance.cases.case_sql import binlog_statement
 from conformance.checks.replica_schema.case import written
 from conformance.checks.replica_schema.judge import judge
 from conformance.harness.injections import Tried, keep_run
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.servers.roles.applier import Transaction, script_of
 from conformance.servers.roles.injector import SERVER_ID, empty_tables
 

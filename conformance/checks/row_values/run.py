@@ -15,7 +15,7 @@ from conformance.checks.row_values.judge import Cell, Difference, compare_rows, 
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.errors import CodecError
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import Table, create_table, table_map
 from conformance.reference.text.row_changes import RowChanges
 from conformance.servers.wire.groups import groups_of_thread

@@ -12,7 +12,7 @@ from conformance.judge.problem import Problem
 from conformance.reference.innodb.dictionary import private_data
 from conformance.reference.innodb.sdi import TABLE
 from conformance.reference.innodb.show_create_table import create_table
-from conformance.reference.sql.tokens import quote_identifier as quoted
+from conformance.reference.sql.quoting import quote_identifier as quoted
 from conformance.reference.tables.charsets import COLLATIONS, DEFAULT_COLLATIONS
 from conformance.servers.errors import SqlError
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.checks.sdi.data_file import read_file
 from conformance.reference.innodb.information_schema import facts_of_server, tablespace_facts_of_server
-from conformance.reference.sql.tokens import quote_identifier as quoted
+from conformance.reference.sql.quoting import quote_identifier as quoted
 from conformance.servers.errors import SqlError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.wire.groups import placed_groups
 from conformance.servers.wire.log_facts import facts_before, facts_behind, log_facts

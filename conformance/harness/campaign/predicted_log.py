@@ -21,7 +21,7 @@ from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
 from conformance.reference.partial.apply import apply_diffs
 from conformance.reference.partial.diffs import decode_diffs
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 
 if TYPE_CHECKING:

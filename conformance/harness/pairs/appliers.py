@@ -19,7 +19,7 @@ from conformance.judge.updates.mismatch import Mismatch
 from conformance.reference.errors import EncodeError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.servers.roles.pair import ReplicaStopped
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from conformance.harness.pairs.run import PairRun, execute_all, replica_binlog_s
 from conformance.harness.pairs.tables import compare_sides
 from conformance.judge.replica import LogDiffersError, ReplicaModel, judge_stop, log_mismatch, transactions
 from conformance.judge.replica_binlog import ReplicaBinlog, compare_replica_binlog
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.roles.pair import ReplicaStopped
 

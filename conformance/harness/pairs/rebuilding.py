@@ -23,7 +23,7 @@ from conformance.reference.jsonb.view import View
 from conformance.reference.partial.document import Document, element_index
 from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal
 from conformance.reference.partial.paths import Cell, Member
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from generators.draw import Stream
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from conformance.judge.replica import (
     transactions,
 )
 from conformance.judge.replica_binlog import ReplicaBinlogSettings, compare_replica_binlog
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import Column, create_table
 from conformance.servers.errors import ServerError
 from conformance.servers.roles.pair import Pair, ReplicaStopped

@@ -11,7 +11,7 @@ from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.sql.formatting import format_document
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.servers.errors import ServerError, SqlError
 from conformance.servers.wire.groups import groups_of_thread
 

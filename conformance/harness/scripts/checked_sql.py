@@ -13,7 +13,7 @@ from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.text import format_text
-from conformance.reference.sql.tokens import quote_string
+from conformance.reference.sql.quoting import quote_string
 
 FAULT: Final = "FAULT"
 AS_EXPECTED: Final = "as expected"

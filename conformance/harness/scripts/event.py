@@ -8,7 +8,7 @@ from conformance.cases.by_hand.injection import MISSING_ROW, Demand, state_of
 from conformance.harness.scripts.checked_sql import BEFORE, RUN_WITH, SUCCEEDED, ended, refused_with, row
 from conformance.judge.damage.diverged import ALLOWED, expected_of, show
 from conformance.reference.errors import CodecError
-from conformance.reference.sql.tokens import quote_string
+from conformance.reference.sql.quoting import quote_string
 from conformance.servers.roles.injector import script
 
 if TYPE_CHECKING:

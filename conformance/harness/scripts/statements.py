@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.cases.sql_case import MAIN, SOURCE
 from conformance.cases.sql_case_text import allowed_outcomes, outcome_words
 from conformance.harness.scripts.checked_sql import AS_EXPECTED, BEFORE, RUN_WITH, ended, refused_with
-from conformance.reference.sql.tokens import quote_string
+from conformance.reference.sql.quoting import quote_string
 
 if TYPE_CHECKING:
     from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement

@@ -23,7 +23,7 @@ from conformance.harness.scripts.checked_sql import (
 from conformance.harness.scripts.shell import head, sql, tell, variable
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.errors import CodecError
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.reference.text.pseudo_sql import row_lines
 

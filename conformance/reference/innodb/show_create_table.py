@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import DecodeError
 from conformance.reference.innodb.dictionary import WHOLE, ColumnType, Json, private_data
-from conformance.reference.sql.tokens import quote_identifier as quoted
+from conformance.reference.sql.quoting import quote_identifier as quoted
 from conformance.reference.tables.charsets import BINARY, COLLATIONS, DEFAULT_COLLATIONS, text_of
 
 if TYPE_CHECKING:

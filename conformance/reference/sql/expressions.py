@@ -35,7 +35,8 @@ from conformance.reference.partial.expression import (
 )
 from conformance.reference.sql import values as sql_values
 from conformance.reference.sql.formatting import format_document, format_expression, format_sql
-from conformance.reference.sql.tokens import Kind, Token, outside, quote_identifier, quote_string, tokenize
+from conformance.reference.sql.quoting import quote_identifier, quote_string
+from conformance.reference.sql.tokens import Kind, Token, outside, tokenize
 from conformance.reference.sql.values import NULL, SqlType, SqlValue
 
 if TYPE_CHECKING:

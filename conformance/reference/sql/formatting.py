@@ -39,7 +39,7 @@ from conformance.reference.partial.expression import (
     Wrapper,
 )
 from conformance.reference.sql import values as sql_values
-from conformance.reference.sql.tokens import quote_identifier, quote_string
+from conformance.reference.sql.quoting import quote_identifier, quote_string
 from conformance.reference.sql.values import SqlType, SqlValue
 
 _TEMPORALS: Final = {

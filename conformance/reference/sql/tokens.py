@@ -1,4 +1,4 @@
-r"""The tokens of a SQL expression, and the quoting of strings and names.
+r"""The tokens of a SQL expression.
 
 The kit has its own tokenizer because values must be exact. A general SQL tokenizer returns the *content* of a string or
 number, and loses the details that decide its type in MySQL. Those are the digits as written, ``1.`` against ``1``,
@@ -15,7 +15,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from conformance.reference.cursor import bitmap_size
-from conformance.reference.errors import EncodeError, Unsupported
+from conformance.reference.errors import Unsupported
 
 
 class Kind(Enum):
@@ -64,9 +64,6 @@ _TOKEN: Final = re.compile(
 _ESCAPE: Final = re.compile(r"\\(.)|''|\"\"", re.DOTALL)
 _ESCAPES: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _WORD_END: Final = re.compile(r"[0-9A-Za-z_$\u0080-\uffff]")
-_QUOTED: Final = tuple(
-    {"\\": "\\\\", "'": "''", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\x1a": "\\Z", "\t": "\\t", "\b": "\\b"}.items()
-)
 
 
 def outside(message: str, *, offset: int | None = None, expected: object = None, got: object = None) -> Unsupported:
@@ -131,23 +128,3 @@ def _unescape(quoted: str) -> str:
         return _ESCAPES.get(escaped, escaped)
 
     return _ESCAPE.sub(plain, body)
-
-
-def quote_string(text: str) -> str:
-    """A string literal. Refuses text that is not valid UTF-8, which no literal of a utf8mb4 connection makes."""
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise EncodeError(
-                "bad-utf8", "no SQL literal makes a string of invalid UTF-8", offset=error.start
-            ) from None
-    for plain, escaped in _QUOTED:  # the backslash first; str.translate() takes up to eight hundred times as long
-        if plain in text:
-            text = text.replace(plain, escaped)
-    return f"'{text}'"
-
-
-def quote_identifier(name: str) -> str:
-    """A name in backticks."""
-    return "`" + name.replace("`", "``") + "`"

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.sql.definition_reader import Reader, split_list
+from conformance.reference.sql.quoting import quote_identifier, quote_string
 from conformance.reference.sql.statement_words import split_words
-from conformance.reference.sql.tokens import quote_identifier, quote_string
 from conformance.reference.tables.charsets import COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS
 from conformance.reference.tables.definitions import Column, Table, collation_id
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.cursor import bitmap_size, packed_size
 from conformance.reference.errors import EncodeError, Unsupported
-from conformance.reference.sql.tokens import quote_identifier, quote_string
+from conformance.reference.sql.quoting import quote_identifier, quote_string
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY, COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS, bytes_of
 from conformance.reference.tables.columns import ColumnType

@@ -15,7 +15,7 @@ from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRow
 from conformance.reference.cursor import Cursor, bitmap_size, included
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.event_types import EventType
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.columns import PARTIAL_JSON, codec, read_value
 from conformance.reference.text.pseudo_json import Damaged
 from conformance.reference.text.pseudo_values import ColumnText, column_text

@@ -194,6 +194,11 @@ class RowChanges:
         """The GTID in force: all of the events before that lines depend on."""
         return self._gtids.now
 
+    def take_counts(self) -> Counts:
+        """What was counted since the last time; begins anew."""
+        counts, self.counts = self.counts, Counts()
+        return counts
+
     def start_file(self, name: str, gtid: str | None = None) -> None:
         """Begin a file, or go on inside it, where this GTID is in force: the next events are from it."""
         self._file = name

@@ -10,7 +10,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.requirements.versions import dialect_of
 from conformance.servers.base import SCHEMA_PREFIX
 from conformance.servers.containers.engine import IMAGE_LABEL, KEPT_LABEL, connect, telling

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.cases.case_sql import trigger_statement
 from conformance.cases.observation import Observation, ReadBackRow, StatementOutcome
 from conformance.cases.script import ReadBack, Script, Statement
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.wire.groups import placed_groups
 from conformance.servers.wire.log_facts import facts_before, facts_behind, log_facts

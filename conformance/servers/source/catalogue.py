@@ -18,7 +18,7 @@ from conformance.reference.binlog.versions import version_rules
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
 from conformance.reference.replay.engine import Replay
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.charsets import COLLATIONS
 from conformance.reference.tables.metadata import SHIPPED, MetadataRules
 from conformance.reference.tables.table_map import TableMap

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.sql.tokens import quote_string
+from conformance.reference.sql.quoting import quote_string
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY, COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS
 from conformance.reference.text.pseudo_values import type_text

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.reference.errors import CodecError
-from conformance.reference.sql.tokens import quote_identifier, quote_string
+from conformance.reference.sql.quoting import quote_identifier, quote_string
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 

@@ -6,8 +6,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from conformance.reference.sql.definition_reader import Reader
+from conformance.reference.sql.quoting import quote_string
 from conformance.reference.sql.statement_words import split_words
-from conformance.reference.sql.tokens import quote_string
 from conformance.reference.tables.create_table import parse_type
 from conformance.reference.tables.definitions import Column, Table
 

@@ -25,7 +25,7 @@ from conformance.reference.jsonb.values import (
     Opaque,
     UInt,
 )
-from conformance.reference.sql.tokens import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
