@@ -2,8 +2,9 @@
 
 Each seed is a run of the quick profile; the last ``--larger`` of them have four times the size in the checks of FR4 and
 FR5. A run that does not end with 0, or that judges a requirement by too few cases, is an alarm: its report stays in the
-directory. ``--results FILE`` keeps a line of JSON for each run, its command included; a run that was broken off goes on
-from it. Exit status 1 if there was an alarm, or if nothing ran.
+directory. ``--results FILE`` keeps a line of JSON for each run, with its command, commit and day; a run that was broken
+off goes on from it, and an alarm is run again once its line is gone. Exit status 1 if there was an alarm, or if nothing
+ran. ``docs/records/false-alarms.jsonl`` is such a file.
 
 ``python -m tests.false_alarms --enlarged conformance …`` is one run with those sizes.
 """
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.cli import main as program
 from conformance.harness.profiles import SIZES
 from conformance.verdict import Verdict
+from tests.live import ROOT
 from tests.volume import thin
 
 if TYPE_CHECKING:
@@ -69,6 +71,8 @@ def run(command: Sequence[str], report: Path) -> dict[str, Any]:
         "command": shlex.join(command),
         "exit_code": done.returncode,
         "seconds": round(time.monotonic() - begun),
+        "day": time.strftime("%Y-%m-%d", time.gmtime()),
+        "commit": _commit(),
     }
     results = report / "results.json"
     if results.exists():
@@ -80,6 +84,12 @@ def run(command: Sequence[str], report: Path) -> dict[str, Any]:
     else:
         shutil.rmtree(report)
     return row
+
+
+def _commit() -> str:
+    """That of this tree; empty outside of a clone."""
+    words = ["git", "-C", str(ROOT), "rev-parse", "--short=8", "HEAD"]
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def judged(results: dict[str, Any]) -> dict[str, Any]:
