@@ -56,7 +56,8 @@ logged() {  # number of the group behind that of the INSERT; checked; expected t
   local file="${groups[$1]}" verdict="as expected" field
   rm -f "$work"/field.*; split -l 1 -a 6 - "$work/field."
   for field in "$work"/field.*; do
-    grep -q -F -f "$field" "$file.hex" 2> /dev/null || verdict=FAULT
+    awk 'NR == FNR { field = $0; next } index($0, field) { found = 1 } END { exit !found }' \
+      "$field" "$file.hex" 2> /dev/null || verdict=FAULT
   done
   local expected="$3 (fields $(cat "$work"/field.* | tr '\n' ' ' | head -c 4000))"
   local got="$(head -c 4000 "${file/event./text.}" 2> /dev/null) (event $(head -c 4000 "$file.hex" 2> /dev/null))"
