@@ -2,7 +2,7 @@
 
 The unit is a module of checks: its fixtures and its order stay as they are. Experiments that use the same further
 server (a replica, an applier fed by hand) share a lane, and one worker takes the lane, so that such a server starts
-once. All other experiments go to whoever is free. When none is left, workers without a lane help with the longest one:
+once. All other experiments go to whoever is free. When none is left, who has nothing to do helps with the longest lane:
 another start of such a server takes less time than an idle core loses.
 """
 

@@ -94,7 +94,6 @@ class TextPrinter:
     """Events as mysqlbinlog prints them."""
 
     def __init__(self, logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect | None) -> None:
-        from conformance.cli.marked_logs import MarkedLog
         from conformance.reference.text.mysqlbinlog import LogText
 
         self.output = Output()
@@ -108,7 +107,6 @@ class TextPrinter:
         self._begun = False
         self._tally = Tally()
         self._path = ""
-        self._make_marked = MarkedLog
         self._marked: MarkedLog | None = None
 
     @property
@@ -124,8 +122,10 @@ class TextPrinter:
             self._marked.state = marked
 
     def begin_file(self, path: str) -> None:
+        from conformance.cli.marked_logs import MarkedLog
+
         self._path = path
-        self._marked = self._make_marked(path, narrate)
+        self._marked = MarkedLog(path, narrate)
 
     def event(self, event: Event, choice: Choice) -> None:
         if not self._begun:

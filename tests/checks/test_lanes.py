@@ -17,15 +17,15 @@ ROOMS = [(str(path), path.parent.name) for path in sorted(CHECKS.glob("*/check*.
 def test_every_module_runs_once_and_a_lane_has_one_worker_while_others_have_work(workers: int) -> None:
     lanes = Lanes(ROOMS)
     ran: dict[str, int] = {}
-    helped: list[str] = []
-    shared = {room: number for number, names in enumerate(LANES) for room in names}
+    helped: set[str] = set()
+    shared = {room for names in LANES for room in names}
     free = {module for module, room in ROOMS if room not in shared}
     busy = set(range(workers))
     for worker in cycle(range(workers)):
         if worker in busy and (module := lanes.take(worker)) is not None:
             assert module not in ran
             if free <= set(ran) and module not in free:
-                helped.append(module)
+                helped.add(module)
             ran[module] = worker
         else:
             busy.discard(worker)
