@@ -76,15 +76,16 @@ def command(
 
     def make() -> tuple[SelectedLogs, Printer]:
         from conformance.cli.printers import ChangePrinter, TextPrinter
+        from conformance.reference.binlog.files import Passed
 
-        hidden: dict[int, int] = {}  # events that are not shown, by type code
+        passed = Passed()
         logs = SelectedLogs(
             files, selection, dialect=writer, limit=limit, keyring=keys, keep_bytes=hexdump,
-            pass_over=hidden if passing else None,
+            pass_over=passed if passing else None,
         )  # fmt: skip
         if form == "text":
             return logs, TextPrinter(logs, types=verbose > 1, metadata=table_metadata, dialect=writer)
-        return logs, ChangePrinter(logs, form, hidden, types=types, rows_only=which == "rows", resolve=resolve)
+        return logs, ChangePrinter(logs, form, passed, types=types, rows_only=which == "rows", resolve=resolve)
 
     if jobs == 1:
         _decode(*make())

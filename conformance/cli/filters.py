@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from conformance.reference.binlog.event import Event
-    from conformance.reference.binlog.files import FileReader
+    from conformance.reference.binlog.files import FileReader, Passed
     from conformance.reference.binlog.gtid_set import PreviousGtids
     from conformance.reference.dialect import Dialect
     from conformance.reference.encryption.keyring import Keyring
@@ -97,7 +97,7 @@ class SelectedLogs:
         limit: int | None,
         keyring: Keyring | None = None,
         keep_bytes: bool = False,
-        pass_over: dict[int, int] | None = None,
+        pass_over: Passed | None = None,
     ) -> None:
         self.files = files
         self.stopped = False

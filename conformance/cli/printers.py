@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from conformance.cli.filters import SelectedLogs
     from conformance.cli.marked_logs import MarkedLog
     from conformance.reference.binlog.event import Event
+    from conformance.reference.binlog.files import Passed
     from conformance.reference.dialect import Dialect
     from conformance.reference.replay.engine import Replay
 
@@ -181,16 +182,16 @@ class TextPrinter:
 
 
 class ChangePrinter:
-    """Row changes, or all events, as lines of JSON or CSV. ``hidden``: where the reader counts what it passes over."""
+    """Row changes, or all events, as lines of JSON or CSV. ``passed``: what the reader passes over."""
 
     def __init__(
-        self, logs: SelectedLogs, form: str, hidden: dict[int, int], *, types: bool, rows_only: bool, resolve: bool
+        self, logs: SelectedLogs, form: str, passed: Passed, *, types: bool, rows_only: bool, resolve: bool
     ) -> None:
         from conformance.reference.text.row_changes import RowChanges, json_line
 
         self.output = Output()
         self._logs = logs
-        self._hidden = hidden
+        self._passed = passed
         self._head, line = b"", json_line
         if form == "csv":
             from conformance.reference.text.csv_changes import HEADER, csv_line
@@ -207,16 +208,24 @@ class ChangePrinter:
     @property
     def state(self) -> tuple[Any, ...] | None:
         """All that printing the next events depends on; ``None`` where that is all rows."""
+        self._catch_up()
         return None if self._replay is not None else (self._begun, self._changes.gtid)
 
     @state.setter
     def state(self, state: tuple[Any, ...]) -> None:
         self._begun, gtid = state
+        self._passed.take_gtid()
         self._changes.start_file(self._path, gtid)
 
     def begin_file(self, path: str) -> None:
         self._path = path
+        self._passed.take_gtid()
         self._changes.start_file(path)
+
+    def _catch_up(self) -> None:
+        gtid = self._passed.take_gtid()
+        if gtid is not None:
+            self._changes.begin_transaction(gtid)
 
     def event(self, event: Event, choice: Choice) -> None:
         if not self._begun:
@@ -224,9 +233,12 @@ class ChangePrinter:
             self.output.write(self._head)
         if choice is not Choice.PRINTED:
             return
+        passed = self._passed
+        if passed.gtid is not None:
+            self._catch_up()
         code = event.header.type
         if self._shown is not None and code not in self._shown:
-            self._hidden[code] = self._hidden.get(code, 0) + 1
+            passed.counts[code] = passed.counts.get(code, 0) + 1
         if self._begins_inside and lacks_table(event):
             narrate(f"{self._path}: the TABLE_MAP of the rows at {event.position} is before --start-position")
             return
@@ -253,8 +265,9 @@ class ChangePrinter:
 
     def tally(self) -> Tally:
         counts = self._changes.take_counts()
-        names = Counter({event_name(code): number for code, number in self._hidden.items()})
-        self._hidden.clear()
+        passed = self._passed.counts
+        names = Counter({event_name(code): number for code, number in passed.items()})
+        passed.clear()
         left_out, self._logs.left_out = self._logs.left_out, 0
         return Tally(counts.changes, counts.unresolved, left_out, names)
 

@@ -192,6 +192,26 @@ def test_all_events_and_resolved_documents() -> None:
     assert done.err.splitlines()[-1].endswith("diffs without a known document: 0")
 
 
+@pytest.mark.parametrize("path", sorted(CORPUS.glob("*.binlog")), ids=lambda path: path.stem)
+def test_rows_have_the_gtid_of_their_transaction_whether_its_event_is_shown_or_not(path: Path) -> None:
+    rows = lab("decode", "--format", "jsonl", path).out.splitlines()
+    everything = lab("decode", "--format", "jsonl", "--events", "all", path).out.splitlines()
+    assert rows == [line for line in everything if json.loads(line)["operation"] is not None]
+
+
+def test_a_gtid_ends_with_its_file(tmp_path: Path) -> None:
+    with SOUND.open("rb") as file:
+        gtid = [event for event in read_events(file) if event.header.type == EventType.GTID][-1]
+    end = (gtid.position or 0) + gtid.header.length
+    first = tmp_path / "first.binlog"
+    first.write_bytes(SOUND.read_bytes()[:end])
+    done = lab("decode", "--format", "jsonl", first, CORPUS / "11-no-gtid.binlog")
+    assert done.code == 0
+    found = [json.loads(line) for line in done.out.splitlines()]
+    assert {row["gtid"] for row in found if row["file"].endswith("11-no-gtid.binlog")} == {None}
+    assert None not in {row["gtid"] for row in found if row["file"] == str(first)}
+
+
 @pytest.mark.parametrize(
     "options",
     [["--types"], ["--events", "all"], ["--resolve"], ["--format", "jsonl", "-v"], ["--format", "xml"]],

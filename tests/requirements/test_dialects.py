@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.reference.dialect import MYSQL
+from conformance.requirements.reading import rules_in, rules_of
 from conformance.requirements.versions import (
+    OBSERVED,
     SWITCHES,
     DialectError,
     dialect_of,
@@ -166,3 +168,12 @@ def _table(**changes: str) -> str:
 def test_a_table_that_says_nonsense_is_refused(text: str, words: str) -> None:
     with pytest.raises(DialectError, match=words):
         parse_table(text)
+
+
+@pytest.mark.parametrize("version", ["8.4.0", "8.4.10", "9.0.1", OBSERVED, "9.9.9-log"])
+def test_what_is_read_without_the_table_is_what_the_table_says(version: str) -> None:
+    assert rules_of(version) == rules_in(dialect_of(parse_version(version)))
+
+
+def test_older_logs_are_read_by_the_table() -> None:
+    assert not rules_of("8.0.1").year_counted

@@ -1,17 +1,25 @@
 cimport cython
 
 
+cdef class Passed:
+    cdef public dict counts
+    cdef public object gtid
+
+    cpdef object take_gtid(self)
+
+
 cdef class EventDecoder:
     cdef public object rules, algorithm, limit, format, event_bytes
     cdef public bint verify, keep_bytes
-    cdef public dict tables, pass_over
+    cdef public dict tables
+    cdef public Passed pass_over
     cdef object _rules_for, _latest
     cdef int _footer
     cdef Py_ssize_t _columns
     cdef dict _maps, _queries
 
     cpdef object read(self, data, position=*)
-    @cython.locals(code=int, end=Py_ssize_t, passed=dict)
+    @cython.locals(code=int, end=Py_ssize_t, passed=Passed)
     cpdef object read_whole(self, data, position)
     cdef object _body(self, int code, data)
     cdef object _query(self, bytes data)

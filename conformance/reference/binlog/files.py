@@ -51,7 +51,8 @@ _TABLE_MAP: Final = int(EventType.TABLE_MAP)
 _QUERY: Final = int(EventType.QUERY)
 _XID: Final = int(EventType.XID)
 _XID_END: Final = HEADER_SIZE + 8
-PASSED: Final = frozenset((_TABLE_MAP, _QUERY, _XID))  # of which nothing shows where rows are wanted
+_GTIDS: Final = frozenset(map(int, (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED)))
+PASSED: Final = frozenset((_TABLE_MAP, _QUERY, _XID, *_GTIDS))  # where rows are wanted, these need no event
 _NOT_INSIDE: Final = (int(EventType.TRANSACTION_PAYLOAD), _FORMAT_DESCRIPTION)
 
 _U4: Final = Struct("<I").unpack_from
@@ -77,6 +78,22 @@ class Note(NamedTuple):
     message: str
 
 
+class Passed:
+    """Events that were passed over: their ``counts`` by type, and the ``gtid`` that somebody still has to take.
+
+    ``gtid``: the body of the last event of a GTID.
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[int, int] = {}
+        self.gtid: Body | None = None
+
+    def take_gtid(self) -> Body | None:
+        """The body, once."""
+        gtid, self.gtid = self.gtid, None
+        return gtid
+
+
 class EventDecoder:
     """A decoder of events that keeps the state between them. ``algorithm`` holds until the first FORMAT_DESCRIPTION.
 
@@ -85,8 +102,8 @@ class EventDecoder:
     ``event_bytes``. ``rules`` are for the metadata of TABLE_MAPs; ``rules_for``
     returns the rules of the writer whose version a FORMAT_DESCRIPTION names.
 
-    ``pass_over`` names a dictionary that counts events by type. Events of :data:`PASSED` then are read and checked as
-    ever, but a :class:`FileReader` counts them there instead of yielding them, except inside payloads.
+    ``pass_over``: events of :data:`PASSED` are read and checked as ever, but a :class:`FileReader` counts them there
+    instead of yielding them, except inside payloads.
     """
 
     def __init__(
@@ -106,7 +123,7 @@ class EventDecoder:
         self.format: FormatDescription | None = None
         self.tables: dict[int, TableMap] = {}
         self.keep_bytes = False
-        self.pass_over: dict[int, int] | None = None
+        self.pass_over: Passed | None = None
         self.event_bytes = b""
         self._footer = footer_size(algorithm)
         # One TABLE_MAP precedes every statement, nearly always with the same bytes: decoding it once also keeps the
@@ -147,7 +164,7 @@ class EventDecoder:
                 check_sum(memoryview(data)[:end], _U4(data, end)[0])
         passed = self.pass_over
         if passed is not None and code == _XID and end == _XID_END:
-            passed[code] = passed.get(code, 0) + 1
+            passed.counts[code] = passed.counts.get(code, 0) + 1
             return None  # eight bytes of any value: there is nothing to check
         if end <= WINDOW:
             body = self._body(code, bytes(data[HEADER_SIZE:end]))
@@ -155,7 +172,9 @@ class EventDecoder:
             view = memoryview(data)[HEADER_SIZE:end]
             body = self._body(code, view if code in _VIEWED else bytes(view))
         if passed is not None and code in PASSED:
-            passed[code] = passed.get(code, 0) + 1
+            passed.counts[code] = passed.counts.get(code, 0) + 1
+            if code in _GTIDS:
+                passed.gtid = body
             return None
         checksum = _U4(data, end)[0] if self._footer else None
         return _new(Event, (_new(Header, HEADER.unpack_from(data)), body, checksum, position, None))

@@ -62,33 +62,7 @@ class Gtid(Decoded):
     @classmethod
     def read(cls, cursor: Cursor, code: int = EventType.GTID) -> Gtid:
         """``code``: GTID or ANONYMOUS_GTID."""
-        flags, uuid, gno = cursor.fields(_FIRST, "gtid")
-        # What an older writer left out stays None.
-        committed = sequence = immediate = original = length = version = original_version = ticket = None
-        if cursor.pos < cursor.end:
-            pos = cursor.pos
-            kind, committed, sequence = cursor.fields(_CLOCK, "logical_clock")
-            if kind != LOGICAL_CLOCK:
-                raise Unsupported("logical-clock", "unknown logical timestamp", offset=pos, expected=2, got=kind)
-        if cursor.pos < cursor.end:
-            immediate = cursor.number(7, "immediate_commit_timestamp")
-            if immediate & _ORIGINAL_TIMESTAMP:
-                immediate &= ~_ORIGINAL_TIMESTAMP
-                original = cursor.number(7, "original_commit_timestamp")
-        if cursor.pos < cursor.end:
-            length = cursor.packed("transaction_length")
-        if cursor.pos < cursor.end:
-            version = cursor.u4("immediate_server_version")
-            if version & _ORIGINAL_VERSION:
-                version &= ~_ORIGINAL_VERSION
-                original_version = cursor.u4("original_server_version")
-        if cursor.pos < cursor.end:
-            ticket = cursor.u8("commit_group_ticket")
-            cursor.expect_end("GTID")
-        return cls(
-            code, flags, _uuid(uuid), gno, committed, sequence, immediate, original, length, version,
-            original_version, ticket,
-        )  # fmt: skip
+        return read_gtid(code, cursor)
 
     def encode(self) -> bytes:
         out = _unsigned(self.gtid_flags, 1, "gtid_flags") + self.uuid.bytes
@@ -126,6 +100,37 @@ class Gtid(Decoded):
         if index == 3:
             return _flagged(first, second, 4, _ORIGINAL_VERSION, "server_version")
         return _unsigned(first, 8, "commit_group_ticket")
+
+
+def read_gtid(code: int, cursor: Cursor) -> Gtid:
+    """An event of type ``code``: GTID or ANONYMOUS_GTID."""
+    flags, uuid, gno = cursor.fields(_FIRST, "gtid")
+    # What an older writer left out stays None.
+    committed = sequence = immediate = original = length = version = original_version = ticket = None
+    if cursor.pos < cursor.end:
+        pos = cursor.pos
+        kind, committed, sequence = cursor.fields(_CLOCK, "logical_clock")
+        if kind != LOGICAL_CLOCK:
+            raise Unsupported("logical-clock", "unknown logical timestamp", offset=pos, expected=2, got=kind)
+    if cursor.pos < cursor.end:
+        immediate = cursor.number(7, "immediate_commit_timestamp")
+        if immediate & _ORIGINAL_TIMESTAMP:
+            immediate &= ~_ORIGINAL_TIMESTAMP
+            original = cursor.number(7, "original_commit_timestamp")
+    if cursor.pos < cursor.end:
+        length = cursor.packed("transaction_length")
+    if cursor.pos < cursor.end:
+        version = cursor.u4("immediate_server_version")
+        if version & _ORIGINAL_VERSION:
+            version &= ~_ORIGINAL_VERSION
+            original_version = cursor.u4("original_server_version")
+    if cursor.pos < cursor.end:
+        ticket = cursor.u8("commit_group_ticket")
+        cursor.expect_end("GTID")
+    return Gtid(
+        code, flags, _uuid(uuid), gno, committed, sequence, immediate, original, length, version,
+        original_version, ticket,
+    )  # fmt: skip
 
 
 def _unsigned(value: int, size: int, name: str) -> bytes:

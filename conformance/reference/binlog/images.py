@@ -35,6 +35,7 @@ PARTIAL_JSON_OPTION: Final = 1  # the only value_options bit that exists
 _WORD: Final = 8  # bytes of a null bitmap that is read bit by bit
 _PARTIAL_UPDATE_ROWS: Final = int(EventType.PARTIAL_UPDATE_ROWS)
 MAX_PLANS: Final = 256  # of images, kept with a TABLE_MAP
+_new = tuple.__new__  # of a named tuple, as in files
 
 Image: TypeAlias = "tuple[Value | None, ...]"
 ReadImage: TypeAlias = "Callable[[bytes, int], tuple[Any, int]]"
@@ -229,7 +230,7 @@ def decode_rows(
                 raise damage.at(f"rows[{number}]", base) from None
             if pos == start:
                 raise DecodeError("empty-row", "rows without columns take no bytes", offset=base + pos, got=end - pos)
-            yield Row(old, new, options, bits)
+            yield _new(Row, (old, new, options, bits))
             number += 1
         fill[0] = any(plan is not None and plan.fill[0] for plan in (before, after))
     except CodecError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
-from conformance.reference.binlog.encrypted_file import HEADER_SIZE, EncryptionHeader
 from conformance.reference.binlog.header import ENCRYPTED_MAGIC
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ def plain_log(file: BinaryIO, keyring: Keyring | None) -> BinaryIO:
     """The file, or its plain bytes if it is encrypted and there is a keyring. The file is at its beginning."""
     if keyring is None or _next(file) != ENCRYPTED_MAGIC:
         return file
+    from conformance.reference.binlog.encrypted_file import HEADER_SIZE, EncryptionHeader  # with all its ciphers
+
     head = b""
     while len(head) < HEADER_SIZE and (more := file.read(HEADER_SIZE - len(head))):
         head += more

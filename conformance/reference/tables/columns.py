@@ -77,6 +77,8 @@ _METADATA_SIZE: Final = {
 _KNOWN: Final = frozenset(range(21)) | frozenset(range(245, 256)) | {VECTOR}
 _NUMERIC: Final = frozenset((DECIMAL_OLD, TINY, SHORT, LONG, FLOAT, DOUBLE, LONGLONG, INT24, YEAR, NEWDECIMAL))
 _INTEGER_SIZE: Final = {TINY: 1, SHORT: 2, INT24: 3, LONG: 4, LONGLONG: 8}
+_MEMBER_SIZE: Final = {ENUM: (1, 2), SET: (1, 2, 3, 4, 8)}
+_new = tuple.__new__  # of a named tuple, as in files
 
 Value: TypeAlias = (
     "int | float | Decimal | bytes | PartialJson"
@@ -299,7 +301,7 @@ def _partial_json() -> Codec:
         end = start + unpack(data, pos)[0]
         if end > len(data):
             raise _too_long(end - start, len(data) - start)
-        return PartialJson(data[start:end]), end
+        return _new(PartialJson, (data[start:end],)), end
 
     return Codec(read, lambda value: write(value.diffs))
 
@@ -350,7 +352,7 @@ def _codec(code: int, metadata: int, unsigned: bool) -> Codec:
         return _little(8, temporal.decode_old_datetime, temporal.encode_old_datetime)
     if kind == VARCHAR or (kind == STRING and code == STRING):
         return _sized(1 if column.length < 256 else 2, column.length)
-    if kind in (ENUM, SET) and column.length in ((1, 2) if kind == ENUM else (1, 2, 3, 4, 8)):
+    if column.length in _MEMBER_SIZE.get(kind, ()):
         return _integer(column.length)
     if kind in (BLOB, JSON, GEOMETRY, VECTOR):
         if not 1 <= metadata <= 4:

@@ -204,6 +204,10 @@ class RowChanges:
         self._file = name
         self._gtids = Gtids(gtid)
 
+    def begin_transaction(self, body: Body) -> None:
+        """A GTID of which no event follows here."""
+        self._gtids.feed(body)
+
     def event(self, event: Event, resolve: Resolve | None = None) -> Iterator[str]:
         """The lines of one event, without line ends. ``resolve``: as in :func:`changes_of`."""
         body = event.body

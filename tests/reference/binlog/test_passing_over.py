@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.binlog.files import PASSED, FileReader, read_events
+from conformance.reference.binlog.files import PASSED, FileReader, Passed, read_events
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
@@ -22,7 +22,7 @@ def test_what_is_left_is_the_same_and_what_is_passed_over_is_counted(path: Path)
     data = path.read_bytes()
     whole = list(read_events(io.BytesIO(data), expand=True))
     reader = FileReader(expand=True)
-    passed: dict[int, int] = {}
+    passed = Passed()
     reader.decoder.pass_over = passed
     left = list(read_events(io.BytesIO(data), reader=reader))
     shown = [event for event in whole if event.inner is not None or event.header.type not in PASSED]
@@ -31,7 +31,7 @@ def test_what_is_left_is_the_same_and_what_is_passed_over_is_counted(path: Path)
         if isinstance(one.body, LazyRows) and isinstance(other.body, LazyRows):
             assert list(one.body.rows()) == list(other.body.rows())
     gone = Counter(event.header.type for event in whole if event.inner is None and event.header.type in PASSED)
-    assert passed == gone
+    assert passed.counts == gone
 
 
 def test_damage_in_an_event_that_is_passed_over_is_an_error() -> None:
@@ -42,7 +42,7 @@ def test_damage_in_an_event_that_is_passed_over_is_an_error() -> None:
     for at in (place + 19, place + query.header.length - 1):
         damaged = data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :]
         reader = FileReader()
-        reader.decoder.pass_over = {}
+        reader.decoder.pass_over = Passed()
         with pytest.raises(CodecError, match="checksum"):
             list(read_events(io.BytesIO(damaged), reader=reader))
 
@@ -51,13 +51,13 @@ def test_an_xid_of_another_length_is_an_error() -> None:
     data = LOGS[0].read_bytes()
     description = next(iter(read_events(io.BytesIO(data))))
     reader = FileReader()
-    passed: dict[int, int] = {}
+    passed = Passed()
     reader.decoder.pass_over = passed
     reader.decoder.decode(encode_event(description.body))
     xid = next(event for event in read_events(io.BytesIO(data)) if event.header.type == EventType.XID)
     raw = xid.encode()
     assert reader.decoder.read(raw) is None
-    assert passed == {EventType.XID: 1}
+    assert passed.counts == {EventType.XID: 1}
     long = bytearray(raw[:-4] + b"\0" + raw[-4:])
     long[9:13] = len(long).to_bytes(4, "little")
     reader.decoder.verify = False
