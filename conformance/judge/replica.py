@@ -7,7 +7,6 @@ with other bytes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -358,19 +357,6 @@ def _explanation(stored: bytes | None, value: object, dialect: Dialect) -> str |
             continue
         return switch
     return None
-
-
-_PLACE: Final = re.compile(r"end_log_pos (\d+)")
-
-
-def place_of(message: str, otherwise: int) -> int:
-    """The end of the event that an applier's error names.
-
-    The position of SHOW REPLICA STATUS lags behind: with several workers the server updates it at checkpoints (observed
-    on 9.7.4).
-    """
-    found = _PLACE.search(message)
-    return otherwise if found is None else int(found[1])
 
 
 def judge_stop(expected: Refusal | None, transaction: Transaction | None, stop: Stop) -> Mismatch:

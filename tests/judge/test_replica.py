@@ -17,7 +17,6 @@ from conformance.judge.replica import (
     compare_tables,
     differences_of,
     judge_stop,
-    place_of,
     relation_of,
     transactions,
 )
@@ -31,6 +30,7 @@ from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.document import Document, element_index
 from conformance.reference.partial.paths import Member, parse_path
 from conformance.reference.tables.columns import PartialJson
+from conformance.servers.roles.pair import place_of
 from tests.checks.replicas.faults_of_pairs import FAULTS
 from tests.judge import doctoring
 from tests.judge.perfect_server import observe
@@ -153,7 +153,7 @@ def test_a_replace_that_changes_no_byte_is_refused_and_known_by_its_switch() -> 
     assert refusal is not None
     assert (refusal.step, refusal.row, refusal.column, refusal.number) == (3, 0, "j", 3648)
     assert refusal.switch == "refuse_unchanging_replace"
-    stop = Stop(number=3648, message=TEXT, offset=place_of(TEXT, 0))
+    stop = Stop(number=3648, message=TEXT, offset=(place_of(TEXT) or ("", 0))[1])
     assert judge_stop(refusal, REFUSED, stop).deviation == "refuse_unchanging_replace"
     assert model().apply(REFUSED, unless="refuse_unchanging_replace") is None
 

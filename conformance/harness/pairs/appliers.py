@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.case_sql import insert_statement, where_clause
-from conformance.judge.replica import Stop, TableComparison, differences_of, judge_stop, place_of
+from conformance.judge.replica import Stop, TableComparison, differences_of, judge_stop
 from conformance.judge.replica_binlog import ReplicaBinlog
 from conformance.judge.updates.mismatch import Mismatch
 from conformance.reference.errors import EncodeError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.sql.quoting import quote_identifier
-from conformance.servers.roles.pair import ReplicaStopped
+from conformance.servers.roles.pair import ReplicaStopped, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,7 +127,8 @@ class Applier:
             number, message = status.sql_errno or status.io_errno, status.sql_error or status.io_error
         else:
             number, message = stopped.number, stopped.message
-        return Stop(number=number, message=message, offset=place_of(message, status.executed_offset))
+        place = place_of(message)
+        return Stop(number=number, message=message, offset=status.executed_offset if place is None else place[1])
 
     def _repair(self, script: Script, transaction: Transaction, model: ReplicaModel) -> None:
         """Copy the rows of a transaction from the source as they are after it, outside the replica's log."""

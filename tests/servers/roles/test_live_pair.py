@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import threading
+import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.servers.roles.pair import Pair, ReplicaLate, ReplicaStopped
+from conformance.servers.roles.pair import FAILED_WORKER, Pair, ReplicaLate, ReplicaStopped, place_of
 from conformance.servers.run.process import launch
 
 if TYPE_CHECKING:
@@ -62,4 +64,45 @@ def test_what_the_source_wrote_is_on_the_replica_after_waiting(pair: Pair) -> No
         with pytest.raises(ReplicaLate, match="applier No"):
             pair.wait(capture.mark(session), timeout=0.1)
     pair.unlink()
+    capture.close()
+
+
+def test_the_first_of_two_transactions_that_fail_side_by_side(pair: Pair) -> None:
+    capture = pair.source.capture()
+    replica = pair.connection
+    with pair.source.connect() as session, pair.replica.connect() as other:
+        session.execute("CREATE SCHEMA s")
+        session.execute("CREATE TABLE s.t (id INT PRIMARY KEY, j JSON)")
+        session.execute("SET SESSION binlog_row_value_options = 'PARTIAL_JSON'")
+        pair.configure({"replica_parallel_workers": "4"})
+        document = "JSON_OBJECT('a', 0, 'b', REPEAT('x', 50))"
+        session.execute(f"INSERT INTO s.t VALUES (1, {document}), (2, {document})")
+        pair.wait(capture.mark(session))
+        replica.execute("SET sql_log_bin = 0")
+        replica.execute("UPDATE s.t SET j = '[]'")
+        other.execute("BEGIN")
+        other.execute("SELECT id FROM s.t WHERE id = 1 FOR UPDATE")  # the first transaction waits
+        ends = []
+        for row in (1, 2):
+            session.execute(f"UPDATE s.t SET j = JSON_SET(j, '$.a', 7) WHERE id = {row}")
+            ends.append(capture.mark(session))
+
+        def release() -> None:
+            deadline = time.monotonic() + 30
+            waiting = "SELECT 1 FROM performance_schema.threads WHERE PROCESSLIST_STATE LIKE 'Waiting for preceding%'"
+            while not other.execute(waiting).rows and time.monotonic() < deadline:
+                time.sleep(0.05)
+            other.execute("ROLLBACK")
+
+        releasing = threading.Thread(target=release)
+        releasing.start()
+        with pytest.raises(ReplicaStopped) as caught:
+            pair.wait(ends[1])
+        releasing.join()
+        later, first = (place_of(message or "") for _, message in replica.execute(FAILED_WORKER).texts())
+        assert later is not None
+        assert first is not None
+        assert later > first  # by time, the later event comes first
+        assert place_of(caught.value.message) == first
+        assert (caught.value.thread, caught.value.number) == ("applier", 3648)
     capture.close()
