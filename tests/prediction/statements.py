@@ -28,7 +28,7 @@ def application_update(draw: Draw) -> ApplicationUpdate:
     """One document with up to two updates that shape its holes, and the update that matters."""
     updates = [_hole(draw) for _ in range(draw.below(3))]
     document = _document(draw)
-    last = _whole(draw)
+    last = _deep(draw) if draw.chance(1, 10) else _whole(draw)
     if isinstance(document, dict) and len(document) == 1 and draw.chance(2, 3):
         updates, last = [], f"JSON_SET(j, '$.{next(iter(document))}', {_literal(draw)})"
     return ApplicationUpdate(json.dumps(document, ensure_ascii=False), (*updates, last))
@@ -37,6 +37,28 @@ def application_update(draw: Draw) -> ApplicationUpdate:
 def _hole(draw: Draw) -> str:
     name = draw.choice(_NAMES)
     return draw.choice((f"JSON_REMOVE(j, '$.{name}')", f"JSON_SET(j, '$.{name}', 1)", f"JSON_SET(j, '$.{name}', 'y')"))
+
+
+def _deep(draw: Draw) -> str:
+    """A value about as deep as a document may be, at most places taken away again: only what is stored has a limit."""
+    levels = draw.integer(90, 100)
+    value = f"CAST('{'[' * levels}1{']' * levels}' AS JSON)"
+    if draw.chance(1, 6):
+        value = draw.choice(("j", "k", "j->'$.o'", "k->'$.q'"))
+    for _ in range(draw.below(6)):
+        value = draw.choice(
+            (f"JSON_ARRAY({value})", f"JSON_OBJECT('v', {value})", f"JSON_SET('{{}}', '$.v', {value})",
+             f"JSON_MERGE_PRESERVE(JSON_ARRAY({value}), '[]')", f"JSON_MERGE_PATCH('{{}}', JSON_OBJECT('v', {value}))",
+             f"JSON_ARRAY_APPEND('[]', '$', {value})", f"JSON_EXTRACT(JSON_ARRAY({value}), '$')",
+             f"JSON_EXTRACT(JSON_ARRAY({value}), '$[0]')")
+        )  # fmt: skip
+    path = _path(draw)
+    made = f"{draw.choice(('JSON_SET', 'JSON_SET', 'JSON_REPLACE'))}(j, '{path}', {value})"
+    whole = path.split(".")[0] if path.count(".") < 2 and "." not in path else "$." + path.split(".")[1].split("[")[0]
+    return draw.choice(
+        (made, f"JSON_REMOVE({made}, '{whole if whole != '$' else '$.z'}')", f"JSON_SET({made}, '{whole}', 1)",
+         f"JSON_REPLACE({made}, '{whole}', 1)")
+    )  # fmt: skip
 
 
 def _scalar(draw: Draw) -> Any:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.reference.sql.quoting import quote_string
 from tests.prediction.campaign import run_updates
+from tests.reference.partial.depth_vectors import DOCUMENT, PLACES, TOO_DEEP, TREE, VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 
-def test_two_hundred_statements_do_what_predict_says(server: ProcessServer) -> None:
-    result = run_updates(server, seed="live", updates=200)
+def test_three_hundred_statements_do_what_predict_says(server: ProcessServer) -> None:
+    result = run_updates(server, seed="live", updates=300)
     assert result.problems == []
     counts = result.counts
     assert min(counts["diffs"], counts["whole"], counts["errors"], counts["forms as diffs"]) >= 10
@@ -54,3 +56,17 @@ def test_a_wrong_prediction_is_seen(
 def test_a_form_that_is_logged_whole_is_seen(server: ProcessServer) -> None:
     result = run_updates(server, seed="live", updates=40, form=lambda _: "JSON_MERGE_PATCH(j, '{\"planted\": 1}')")
     assert any("it is not logged as diffs" in problem for problem in result.problems)
+
+
+@pytest.mark.parametrize("options", ["", "PARTIAL_JSON"])
+def test_values_too_deep_are_refused_where_the_vectors_say(server: ProcessServer, options: str) -> None:
+    with server.connect() as connection, server.schema(connection):
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, j JSON, k JSON)")
+        connection.execute(f"SET SESSION binlog_row_value_options = '{options}'")
+        for place, expected in PLACES.items():
+            for value in VALUES:
+                connection.execute(f"REPLACE INTO t VALUES (1, {quote_string(DOCUMENT)}, '{TREE}')")
+                update = f"UPDATE t SET j = {place.replace('@v', value)}"
+                error = connection.execute_many([update]).error
+                found = 0 if error is None else error.number
+                assert (found == TOO_DEEP) is expected[bool(options)], f"{update}: {found}"

@@ -38,11 +38,23 @@ class Document:
         self._tree: JsonValue = None
         self.in_place = True
 
+    @classmethod
+    def of_tree(cls, value: JsonValue) -> Document:
+        """A document that begins as a tree, which now belongs to it; it may be too deep to be stored."""
+        made = cls(b"")
+        made._tree, made.in_place = value, False
+        return made
+
     def stored(self) -> bytes:
         """The bytes to store: the changed bytes, or the tree written from scratch (partial-update 2.3). Raises 3157 for
         a tree too deep.
         """
         return bytes(self._bytes) if self.in_place else encode(self._tree)
+
+    def value(self) -> JsonValue:
+        """The value; the document is a tree from now on."""
+        self.to_tree()
+        return self._tree
 
     def ranges(self) -> tuple[Range, ...] | None:
         """The byte ranges for the storage engine; ``None`` when the engine writes the document whole."""

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.decode import decode
@@ -30,6 +31,7 @@ from conformance.reference.partial.expression import (
     Expression,
     Function,
     Increment,
+    Known,
     Literal,
     Old,
     SqlNull,
@@ -61,12 +63,24 @@ def evaluate_plain(expression: Expression, row: Mapping[str, object]) -> object:
     raise TypeError(f"not a value for a plain column: {expression!r}")
 
 
-class _Argument(NamedTuple):
-    """A value argument: the value, its JSONB for the document, and its JSONB for the diff."""
+class _Argument:
+    """A value argument: the value, its JSONB for the document, and its JSONB for the diff.
 
-    value: JsonValue
-    data: bytes
-    in_diff: bytes
+    Bytes are made where the server makes them, which refuses a value too deep there: at an element that it would
+    replace in place, and for a diff. On the tree it takes any value (observed on 9.7.4).
+    """
+
+    def __init__(self, value: JsonValue, stored: bytes | None = None) -> None:
+        self.value = value
+        self._stored = stored
+
+    @property
+    def data(self) -> bytes:
+        return self.in_diff if self._stored is None else self._stored
+
+    @cached_property
+    def in_diff(self) -> bytes:
+        return encode(self.value)
 
 
 def _argument(expression: Expression | None, row: Mapping[str, object], columns: Columns) -> _Argument:
@@ -77,19 +91,16 @@ def _argument(expression: Expression | None, row: Mapping[str, object], columns:
         value = row[_key(expression)]
         if value is not None and expression.name in columns.json:
             # In a document the value keeps its holes (partial-update 3.1).
-            converted = decode(value)
-            return _Argument(converted, value or encode(None), encode(converted))
+            return _Argument(decode(value), value or encode(None))
         value = None if value is None else columns.as_json(expression.name, value)
     elif isinstance(expression, SqlNull):
         value = None
     elif isinstance(expression, Computed):
         data = expression.value() or encode(None)
-        value = decode(data)
-        return _Argument(value, data, encode(value))
+        return _Argument(data.value) if isinstance(data, Known) else _Argument(decode(data), data)
     else:
         raise TypeError(f"not a value argument: {expression!r}")
-    data = encode(value)
-    return _Argument(value, data, data)
+    return _Argument(value)
 
 
 def _path(text: str) -> Path:
@@ -192,13 +203,15 @@ class Chain:
         self.diffs = None
         self.encoded.clear()
 
-    def log(
-        self, operation: Operation, legs: tuple[Leg, ...], value: JsonValue = None, data: bytes | None = None
-    ) -> None:
+    def log(self, operation: Operation, legs: tuple[Leg, ...], argument: _Argument | None = None) -> None:
         if self.diffs is not None:
             path = Path(legs)
-            self.diffs.append(Diff(operation, path, value))
-            self.encoded.append(encode_diff(operation, path, data))
+            if argument is None:
+                self.diffs.append(Diff(operation, path))
+                self.encoded.append(encode_diff(operation, path, None))
+            else:
+                self.diffs.append(Diff(operation, path, argument.value))
+                self.encoded.append(encode_diff(operation, path, argument.in_diff))
 
     def put(self, document: Document, legs: tuple[Leg, ...], argument: _Argument, *, replace_only: bool) -> None:
         """Apply one (path, value) pair of JSON_SET or JSON_REPLACE (partial-update 2.1)."""
@@ -242,19 +255,19 @@ class Chain:
             return False
         rule("in-place/fits-changed" if changed else "in-place/fits-same")
         if changed:
-            self.log(Operation.REPLACE, legs, argument.value, argument.in_diff)
+            self.log(Operation.REPLACE, legs, argument)
         return True
 
     def put_on_tree(
         self, document: Document, legs: tuple[Leg, ...], argument: _Argument, *, replace_only: bool
     ) -> None:
         rule = self.rules.append
-        value, _, data = argument
+        value = argument.value
         if document.seek(legs) is not MISSING:
             document.replace_tree(legs, value)
             if legs:
                 rule("tree/replace")
-                self.log(Operation.REPLACE, legs, value, data)
+                self.log(Operation.REPLACE, legs, argument)
             else:
                 rule("tree/replace-root")
                 self.logical_off()
@@ -270,11 +283,11 @@ class Chain:
             position, _ = leg.position(len(parent))
             rule("tree/array-insert-front" if position == 0 and leg.from_end else "tree/array-insert")
             parent.insert(position, copy(value))
-            self.log(Operation.INSERT, legs, value, data)
+            self.log(Operation.INSERT, legs, argument)
         elif isinstance(parent, dict) and isinstance(leg, Member):
             rule("tree/object-insert")
             parent[leg.name] = copy(value)
-            self.log(Operation.INSERT, legs, value, data)
+            self.log(Operation.INSERT, legs, argument)
         elif not isinstance(parent, list) and isinstance(leg, Cell):
             front = leg.position(1)[0] == 0
             wrapped: JsonValue = [value, parent] if front else [parent, value]  # type: ignore[list-item]
@@ -283,7 +296,7 @@ class Chain:
             if where:
                 rule("tree/auto-wrap-front" if front else "tree/auto-wrap")
                 if self.diffs is not None:
-                    self.log(Operation.REPLACE, where, copy(wrapped), encode(wrapped))
+                    self.log(Operation.REPLACE, where, _Argument(copy(wrapped)))
             else:
                 rule("tree/auto-wrap-root")
                 self.logical_off()
@@ -342,8 +355,20 @@ def evaluate_document(expression: Expression, row: Mapping[str, object], columns
             return value  # type: ignore[return-value]
         return encode(columns.as_json(expression.name, value))
     if isinstance(expression, Computed):
-        return expression.value()
+        return expression.stored()
     raise TypeError(f"not a value for a JSON column: {expression!r}")
+
+
+def evaluate_tree(expression: Expression, row: Mapping[str, object], columns: Columns) -> Document | None:
+    """As :func:`evaluate_document`, where the value is handed on and not stored: no depth is too deep."""
+    expression = _inside(expression)
+    if isinstance(expression, Call):
+        return _called(expression, row, columns)
+    known = expression.value() if isinstance(expression, Computed) else expression
+    if isinstance(known, Known | Literal):
+        return Document.of_tree(copy(known.value))
+    stored = evaluate_document(expression, row, columns)
+    return None if stored is None else Document(stored)
 
 
 def _inside(expression: Expression) -> Expression:
@@ -354,13 +379,7 @@ def _inside(expression: Expression) -> Expression:
 
 def _called(call: Call, row: Mapping[str, object], columns: Columns) -> Document | None:
     """The tree that a function makes, or ``None`` for SQL NULL."""
-    inner = _inside(call.document)
-    document: Document | None
-    if isinstance(inner, Call):
-        document = _called(inner, row, columns)
-    else:
-        stored = evaluate_document(inner, row, columns)
-        document = None if stored is None else Document(stored)
+    document = evaluate_tree(call.document, row, columns)
     if document is None:
         return None
     document.to_tree()

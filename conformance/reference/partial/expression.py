@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from conformance.reference.jsonb.encode import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,25 +97,37 @@ class Wrapped:
     inner: Expression
 
 
+class Known(NamedTuple):
+    """A JSON value, where ``None`` would be SQL NULL."""
+
+    value: JsonValue
+
+
 @dataclass(frozen=True, slots=True)
 class Computed:
     """A JSON value that was evaluated for one row beforehand: what another function made, or a part of a document.
 
-    ``data``: its JSONB as the server holds it, with the holes of the document that it comes from; ``None`` is SQL NULL.
+    ``data``: the part's JSONB as the server holds it, with the holes of its document; what a function made is a value,
+    which may be deeper than a document. ``None`` is SQL NULL.
     ``name``: the function, for words about it; ``sql``: the text it comes from. ``error``: what the server answers when
     it comes to this value.
     """
 
     name: str
-    data: bytes | None
+    data: bytes | Known | None
     sql: str = field(default="", compare=False)
     error: MysqlError | None = None
 
-    def value(self) -> bytes | None:
-        """The bytes; raises the error."""
+    def value(self) -> bytes | Known | None:
+        """The data; raises the error."""
         if self.error is not None:
             raise self.error
         return self.data
+
+    def stored(self) -> bytes | None:
+        """The bytes as a document; raises 3157 for a value too deep."""
+        data = self.value()
+        return encode(data.value) if isinstance(data, Known) else data
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from conformance.reference.jsonb.members import stored_order
 from conformance.reference.partial.document import copy
+from conformance.reference.partial.expression import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from conformance.reference.jsonb.values import JsonValue
-
-
-class Known(NamedTuple):
-    """An argument that is not SQL NULL."""
-
-    value: JsonValue
 
 
 def merge_patch(target: JsonValue, patch: JsonValue) -> JsonValue:

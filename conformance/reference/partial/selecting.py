@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from conformance.reference.errors import Unsupported
-from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import LARGE_ARRAY
 from conformance.reference.jsonb.view import View
-from conformance.reference.partial.document import MISSING, Document
+from conformance.reference.partial.document import MISSING
+from conformance.reference.partial.expression import Known
 from conformance.reference.partial.paths import Cell, CellRange, Leg, Member, Path, Wildcard, parse_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.reference.jsonb.values import JsonValue
+    from conformance.reference.partial.document import Document
 
 
-def extract(stored: bytes, paths: Sequence[str]) -> bytes | None:
-    """JSON_EXTRACT: the JSONB of the value, of an array of all values, or ``None`` where nothing is selected.
+def extract(document: Document, paths: Sequence[str]) -> bytes | Known | None:
+    """JSON_EXTRACT: the value, an array of all values, or ``None`` where nothing is selected.
 
-    One exact path gives the value as it lies in the document, with its holes.
+    One exact path gives the value as it lies in a stored document: its JSONB, with its holes.
     """
     parsed = [parse_path(text) for text in paths]
     if len(parsed) == 1 and parsed[0].is_exact:
-        document = Document(stored)
         node = document.seek(document.strip(parsed[0].legs))
         if node is MISSING:
             return None
-        assert isinstance(node, View)
+        if not isinstance(node, View):
+            return Known(cast("JsonValue", node))
         if node.kind > LARGE_ARRAY:
             return encode(node.value())
         return bytes((node.kind,)) + bytes(node.data[node.start : node.end])
-    value = decode(stored)
+    value = document.value()
     found = [item for path in parsed for item in select(value, path)]
-    return encode(found) if found else None
+    return Known(found) if found else None
 
 
 def select(value: JsonValue, path: Path) -> list[JsonValue]:

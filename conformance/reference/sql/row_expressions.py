@@ -17,23 +17,22 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from conformance.reference.errors import CodecError, MysqlError
-from conformance.reference.jsonb.decode import decode
-from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
-from conformance.reference.partial.evaluation import evaluate_document
+from conformance.reference.partial.evaluation import evaluate_tree
 from conformance.reference.partial.expression import (
     Column,
     Columns,
     Computed,
     Expression,
     Function,
+    Known,
     Literal,
     SqlNull,
     Wrapped,
     Wrapper,
 )
-from conformance.reference.partial.merging import MERGES, Known
+from conformance.reference.partial.merging import MERGES
 from conformance.reference.partial.selecting import extract, length
 from conformance.reference.sql import arithmetic, moments
 from conformance.reference.sql import values as sql_values
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from conformance.reference.dialect import JsonForms
+    from conformance.reference.partial.document import Document
 
 Term: TypeAlias = "SqlValue | Expression"
 _A = TypeVar("_A")
@@ -121,7 +121,7 @@ class RowParser(ExpressionParser):
         if not isinstance(term, SqlValue):
             return term
         made = self.attempt(token, lambda: self.as_document(term, whole=where == "the expression"), SqlNull())
-        return Computed(word, encode(made.value)) if word in _FUNCTIONS and isinstance(made, Literal) else made
+        return Computed(word, Known(made.value)) if word in _FUNCTIONS and isinstance(made, Literal) else made
 
     def as_document(self, value: SqlValue, *, whole: bool) -> Expression:
         """A SQL value where a JSON document is wanted: text is parsed."""
@@ -147,10 +147,10 @@ class RowParser(ExpressionParser):
         made: Expression
         try:
             if isinstance(term, Computed):
-                made = Computed(term.name, term.data, text)
+                made = replace(term, sql=text)
             else:
                 value = self.sql_value(term)
-                made = Literal(value.json) if reads == self.reads else Computed("", encode(value.json), text)
+                made = Literal(value.json) if reads == self.reads else Computed("", Known(value.json), text)
         except MysqlError as refused:
             error = refused
         error = self.taken_back(known) or error
@@ -268,21 +268,21 @@ class RowParser(ExpressionParser):
             return term
 
         def evaluated() -> SqlValue:
-            data = self.stored(term)
-            return _NULL_JSON if data is None else SqlValue(SqlType.JSON, decode(data))
+            document = self.document_of(term)
+            return _NULL_JSON if document is None else SqlValue(SqlType.JSON, document.value())
 
         return self.attempt(self.token, evaluated, NULL)
 
-    def stored(self, expression: Expression) -> bytes | None:
-        """The JSONB that a document expression has for this row."""
-        return evaluate_document(expression, self.row.documents, Columns(tuple(self.row.documents)))
+    def document_of(self, expression: Expression) -> Document | None:
+        """The value that a document expression has for this row."""
+        return evaluate_tree(expression, self.row.documents, Columns(tuple(self.row.documents)))
 
     def extracted(self, token: Token, document: Expression, paths: Sequence[str | None]) -> Term:
         def found() -> Term:
-            data = self.stored(document)
+            value = self.document_of(document)
             texts = [path for path in paths if path is not None]
-            known = data is not None and len(texts) == len(paths)
-            return Computed("JSON_EXTRACT", extract(data, texts) if data is not None and known else None)
+            whole = len(texts) == len(paths)
+            return Computed("JSON_EXTRACT", extract(value, texts) if value is not None and whole else None)
 
         return self.attempt(token, found, SqlNull())
 
@@ -368,9 +368,10 @@ class RowParser(ExpressionParser):
             return NULL
 
         def merged() -> Term:
-            stored = [self.stored(document) for document, _ in documents]
-            result = MERGES[function]([None if data is None else Known(decode(data)) for data in stored])
-            return Computed(function, None if result is None else encode(result.value))
+            values = [self.document_of(document) for document, _ in documents]
+            return Computed(
+                function, MERGES[function]([None if value is None else Known(value.value()) for value in values])
+            )
 
         return self.attempt(token, merged, NULL)
 
