@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -74,7 +75,7 @@ def on_a_cluster(options: argparse.Namespace, scratch: Path) -> tuple[dict[str, 
                 run.wait(timeout=60)
         said = (scratch / "run.log").read_text("utf-8", "replace")
         if run.returncode != 0:
-            raise SystemExit(f"the run on the cluster: exit code {run.returncode}: {said[-3000:]}")
+            raise SystemExit(f"the run on the cluster: exit code {run.returncode}, in {scratch}: {said[-3000:]}")
     return json.loads((scratch / "spark/results.json").read_text("utf-8")), said, killed, seen
 
 
@@ -88,20 +89,19 @@ def main() -> int:
     options = parser.parse_args()
     import pyarrow.parquet as pq
 
-    with tempfile.TemporaryDirectory(prefix="lost-executors-") as place:
-        scratch = Path(place)
-        found, said, killed, seen = on_a_cluster(options, scratch)
-        left = [pid for pid in seen if psutil.pid_exists(pid)]
-        subprocess.run(
-            command(options.updates, options.seed, scratch / "local", None), cwd=ROOT, check=True, capture_output=True
-        )
-        local = json.loads((scratch / "local/results.json").read_text("utf-8"))
-        rows = pq.read_table(scratch / "spark/updates").sort_by("block").to_pylist()
-        wrong = [
-            row["block"]
-            for row in rows[:: max(1, len(rows) // 50)]
-            if row["digest"] != digest(make_script(str(options.seed), row["block"], Limits(), updates=row["updates"]))
-        ]
+    scratch = Path(tempfile.mkdtemp(prefix="lost-executors-"))  # stays where a run fails or something is broken
+    found, said, killed, seen = on_a_cluster(options, scratch)
+    left = [pid for pid in seen if psutil.pid_exists(pid)]
+    subprocess.run(
+        command(options.updates, options.seed, scratch / "local", None), cwd=ROOT, check=True, capture_output=True
+    )
+    local = json.loads((scratch / "local/results.json").read_text("utf-8"))
+    rows = pq.read_table(scratch / "spark/updates").sort_by("block").to_pylist()
+    wrong = [
+        row["block"]
+        for row in rows[:: max(1, len(rows) // 50)]
+        if row["digest"] != digest(make_script(str(options.seed), row["block"], Limits(), updates=row["updates"]))
+    ]
     # Compressed transactions have times and numbers of their server in them, and so other lengths.
     totals, expected = (
         {name: value for name, value in run["totals"].items() if "bytes" not in name and name != RATE}
@@ -121,7 +121,11 @@ def main() -> int:
     for text, holds in checks.items():
         print("holds " if holds else "BROKEN", text)  # noqa: T201 - the answer of the command
     print(*(line for line in said.splitlines() if "begun again" in line))  # noqa: T201
-    return int(not all(checks.values()))
+    if not all(checks.values()):
+        print(f"reports: {scratch}")  # noqa: T201
+        return 1
+    shutil.rmtree(scratch)
+    return 0
 
 
 if __name__ == "__main__":
