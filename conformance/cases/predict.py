@@ -58,6 +58,7 @@ class StepPrediction(NamedTuple):
     """One statement. ``events`` is empty when no row changes; ``error`` set when the server refuses the statement.
 
     ``time_zone``: a TIMESTAMP was converted, so that the BEGIN in front of this statement names the time zone.
+    ``undone``: the rows that a refused statement had changed before the row at which it was refused.
     """
 
     step: Step
@@ -65,6 +66,7 @@ class StepPrediction(NamedTuple):
     events: tuple[RowsBody, ...] = ()
     error: MysqlError | None = None
     time_zone: bool = False
+    undone: tuple[RowPrediction, ...] = ()
 
     @property
     def changed(self) -> int:
@@ -160,7 +162,7 @@ class Model:
                 if change.logged and not logged_one:
                     logged_one, time_zone = True, self.zone_used
         except MysqlError as error:
-            return StepPrediction(step, error=error)
+            return StepPrediction(step, error=error, undone=tuple(rows))
         return self._logged(step, rows, time_zone=time_zone)
 
     def logged_as(self, prediction: StepPrediction) -> StepPrediction:
