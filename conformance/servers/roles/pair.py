@@ -16,7 +16,7 @@ from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ServerError, ServerUnavailable, SpecError, SqlError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from conformance.servers.base import Server
     from conformance.servers.wire.capture import Position
@@ -32,13 +32,24 @@ _PLACE = re.compile(r"(?:(\S+), )?end_log_pos (\d+)")
 
 
 def place_of(message: str) -> tuple[str, int] | None:
-    """The log and the end of the event that an applier's error names.
+    """The log and the end of the event that an applier's error names; the name of the log may be missing.
 
     The position of SHOW REPLICA STATUS lags behind: with several workers the server updates it at checkpoints (observed
     on 9.7.4).
     """
     found = _PLACE.search(message)
     return None if found is None else (found[1] or "", int(found[2]))
+
+
+def first_cause(errors: Sequence[tuple[int, str]]) -> tuple[int, str]:
+    """Of several workers' errors (number, message) that of the first event.
+
+    A later transaction can fail beside it, and waits for its commit with the older error (observed on 9.7.4).
+    """
+    causes = [error for error in errors if error[0] != AFTER_ANOTHER] or errors
+    places = [place_of(message) or ("", 0) for _, message in causes]
+    last = max(log for log, _ in places)
+    return min(zip(places, causes, strict=True), key=lambda each: (each[0][0] or last, each[0][1]))[1]
 
 
 class ReplicaStopped(ServerError):
@@ -210,19 +221,13 @@ class Pair:
             time.sleep(_POLL_SECONDS)
 
     def _stopped(self, status: ReplicaStatus) -> ReplicaStopped:
-        """The worker's own error if the performance schema is on: the coordinator only summarises.
-
-        Of several workers it is the error of the first event. A later transaction can fail beside it, and waits for its
-        commit with the older error (observed on 9.7.4).
-        """
+        """The worker's own error if the performance schema is on: the coordinator only summarises."""
         try:
             rows = [(int(row[0] or 0), row[1] or "") for row in self.connection.execute(FAILED_WORKER).texts()]
         except SqlError:
             rows = []
         if rows:
-            causes = [row for row in rows if row[0] != AFTER_ANOTHER] or rows
-            number, message = min(causes, key=lambda row: place_of(row[1]) or ("", 0))
-            return ReplicaStopped(number, message, "applier")
+            return ReplicaStopped(*first_cause(rows), "applier")
         return ReplicaStopped(status.sql_errno, status.sql_error, "applier")
 
     def close(self) -> None:

@@ -102,7 +102,7 @@ def test_the_first_of_two_transactions_that_fail_side_by_side(pair: Pair) -> Non
         later, first = (place_of(message or "") for _, message in replica.execute(FAILED_WORKER).texts())
         assert later is not None
         assert first is not None
-        assert later > first  # by time, the later event comes first
+        assert later[1] > first[1]  # by time, the later event comes first
         assert place_of(caught.value.message) == first
         assert (caught.value.thread, caught.value.number) == ("applier", 3648)
     capture.close()

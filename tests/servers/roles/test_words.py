@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.roles.pair import Pair
+from conformance.servers.roles.pair import Pair, first_cause
 from conformance.servers.roles.relay_log import change_statement, terms_of
 from conformance.servers.run.guests import require_known
 from conformance.servers.run.options import default_options
@@ -108,3 +108,22 @@ def test_a_server_of_which_the_table_says_nothing_is_refused(version: str) -> No
 def test_a_server_older_than_the_table_is_not_started() -> None:
     with pytest.raises(ServerUnavailable, match=r"5\.5\.62 is older than 5\.6\.0"):
         default_options((5, 5, 62), performance_schema=False)
+
+
+def _failed(log: str, place: int) -> tuple[int, str]:
+    return 3648, f"Worker 1 failed executing transaction '...' at source log {log}, end_log_pos {place}; ..."
+
+
+@pytest.mark.parametrize(
+    "errors",
+    [
+        [_failed("binlog.000001", 1301)],
+        [_failed("binlog.000001", 1674), _failed("binlog.000001", 1301)],
+        [_failed("", 1674), _failed("binlog.000001", 1301)],  # observed on 9.7.4: the name is missing
+        [_failed("binlog.000002", 900), _failed("binlog.000001", 1301)],
+        [(3030, "... at source log binlog.000001, end_log_pos 900; ..."), _failed("binlog.000001", 1301)],
+    ],
+)
+def test_the_cause_of_a_stop_is_the_error_of_the_first_event(errors: list[tuple[int, str]]) -> None:
+    assert first_cause(errors) == _failed("binlog.000001", 1301)
+    assert first_cause(errors[::-1]) == _failed("binlog.000001", 1301)
