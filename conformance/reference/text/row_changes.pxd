@@ -1,5 +1,4 @@
 cimport cython
-from conformance.reference.jsonb.stored_text cimport document_text
 
 
 cdef class Gtids:
