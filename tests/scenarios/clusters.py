@@ -60,13 +60,14 @@ def driver_environment(scratch: Path) -> dict[str, str]:
     return environment(scratch) | {"PYTHONPATH": str(ROOT)}
 
 
-def executors_of(worker: psutil.Process) -> list[psutil.Process]:
-    """The executors that a worker of a standalone cluster has started."""
+def executors_beside(driver: int) -> list[psutil.Process]:
+    """The executors of the workers that were started here; ``driver``: the process of a run, which is no worker."""
     found = []
-    for process in worker.children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            if "CoarseGrainedExecutorBackend" in " ".join(process.cmdline()):
-                found.append(process)
+    for worker in psutil.Process().children():
+        for process in worker.children(recursive=True) if worker.pid != driver else ():
+            with suppress(psutil.NoSuchProcess):
+                if "CoarseGrainedExecutorBackend" in " ".join(process.cmdline()):
+                    found.append(process)
     return found
 
 

@@ -121,12 +121,7 @@ def kill_driver(driver: psutil.Process) -> None:
 
 def kill_executor(driver: psutil.Process) -> None:
     """The executor that has worked for the longest."""
-    executors = [
-        executor
-        for child in psutil.Process().children()
-        if child.pid != driver.pid
-        for executor in clusters.executors_of(child)
-    ]
+    executors = clusters.executors_beside(driver.pid)
     max(executors, key=lambda executor: sum(executor.cpu_times()[:4])).kill()
 
 

@@ -58,12 +58,7 @@ def on_a_cluster(options: argparse.Namespace, scratch: Path) -> tuple[dict[str, 
                 begun = None
                 while run.poll() is None:
                     seen |= set(servers())
-                    executors = [
-                        executor
-                        for child in psutil.Process().children()
-                        if child.pid != run.pid
-                        for executor in clusters.executors_of(child)
-                    ]
+                    executors = clusters.executors_beside(run.pid)
                     rows = (scratch / "spark/updates").exists()
                     begun = begun or (time.monotonic() if rows and len(executors) >= options.workers else None)
                     if begun and killed < options.kills and time.monotonic() - begun > options.after * (killed + 1):
