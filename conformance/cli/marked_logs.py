@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.header import Flag
 from conformance.reference.boundaries.markers import marker_of
-from conformance.reference.boundaries.observed_event import observe_decoded
+from conformance.reference.boundaries.observed_event import decoded_text
 from conformance.reference.boundaries.unmarked import Receiver
 
 if TYPE_CHECKING:
@@ -42,10 +42,12 @@ class MarkedLog:
         """Read the next event of the file."""
         if event.inner is not None:
             return
+        header = event.header
+        flags = header.flags
         if self._receiver is None:  # the first event of a relay log shows that it is one
-            self._receiver = Receiver(relay=bool(event.header.flags & Flag.RELAY_LOG))
-        self._marked = self._marked or marker_of(event.header.flags) != 0
-        broken = self._receiver.feed(observe_decoded(event)).broken
+            self._receiver = Receiver(relay=bool(flags & Flag.RELAY_LOG))
+        self._marked = self._marked or marker_of(flags) != 0
+        broken = self._receiver.judge(header.type, flags, header.log_pos, decoded_text(event)).broken
         if broken is not None and self._marked:
             self._broken += 1
             if self._broken <= _TOLD:

@@ -79,7 +79,7 @@ def _filtered(events: list[Event]) -> None:
     for event in events:
         choice = chosen.choose(event)
         if choice is Choice.PRINTED:
-            attempt(_all, printer.event, event)
+            attempt(lambda event=event: list(printer.event(event)))  # type: ignore[misc]
         else:
             attempt(lambda event=event, choice=choice: list(  # type: ignore[misc]
                 printer.left_out(event, partial=choice is Choice.OTHER_TABLE)))  # fmt: skip

@@ -51,7 +51,7 @@ def observe(data: bytes, footer: int = FOOTER_SIZE) -> ObservedEvent:
     return ObservedEvent(code, flags, log_pos, query_text(data, footer), data[len(data) - footer :])
 
 
-def observe_decoded(event: Event) -> ObservedEvent:
-    """An event from its decoded form, where a text ends with a zero byte and not with a checksum."""
-    header, body = event.header, event.body
-    return ObservedEvent(header.type, header.flags, header.log_pos, body.text if isinstance(body, Query) else b"")
+def decoded_text(event: Event) -> bytes:
+    """The text of an event in its decoded form, where it ends with a zero byte and not with a checksum."""
+    body = event.body
+    return body.text if isinstance(body, Query) else b""

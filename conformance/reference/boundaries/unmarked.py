@@ -144,14 +144,17 @@ class Receiver:
 
     def feed(self, event: ObservedEvent) -> Judged:
         """Judge the next event."""
-        code = event.type
+        return self.judge(event.type, event.flags, event.log_pos, event.text)
+
+    def judge(self, code: int, flags: int, log_pos: int, text: bytes) -> Judged:
+        """As :meth:`feed`, for a caller that has the event in another form."""
         if code == _ROTATE:  # whose role needs more than type and flags
-            return self._judge(event)
-        kind = query_role(event.text) if code == _QUERY else code
-        key = kind, event.flags, int(self.parser.state), self._begun
+            return self._judge(ObservedEvent(code, flags, log_pos))
+        kind = query_role(text) if code == _QUERY else code
+        key = kind, flags, int(self.parser.state), self._begun
         step = self._steps.get(key)
         if step is None:
-            judged = self._judge(event)
+            judged = self._judge(ObservedEvent(code, flags, log_pos, text))
             if len(self._steps) < _MAX_STEPS:
                 self._steps[key] = judged, self.parser.state, self._begun
             return judged

@@ -32,6 +32,8 @@ class AddedLines:
         self._partial = False  # events of the transaction were left out
         self._begun = False  # a GTID was printed, and nothing of its transaction
         self._open = False  # inside a transaction
+        self._query: Query | None = None
+        self._class = EventClass.STATEMENT
         self._framed = False  # the FORMAT_DESCRIPTION of a source was printed; a relay log has one of its own before it
 
     @property
@@ -73,7 +75,9 @@ class AddedLines:
         elif isinstance(body, Xid):
             self._open = self._begun = self._partial = False
         elif isinstance(body, Query):
-            kind = classify_query(body.text)
+            if body is not self._query:  # else the same BEGIN again
+                self._query, self._class = body, classify_query(body.text)
+            kind = self._class
             if kind is EventClass.BEGIN_TRX:
                 self._open = True
             elif kind in (EventClass.END_TRX, EventClass.END_XA_TRX):

@@ -22,6 +22,8 @@ from conformance.reference.partial.diffs import Operation, RawDiff, read_diff, s
 if TYPE_CHECKING:
     from conformance.reference.tables.columns import PartialJson
 
+_REPLACE: Final = Operation.REPLACE  # on the way of every diff, where a member of an enumeration costs a look-up
+_REMOVE: Final = Operation.REMOVE
 _LINE: Final = b"\n###      "
 _SPECIAL: Final = bytes((*range(32), 0x27, 0x5C))
 _ESCAPED: Final = re.compile(rb"[\x00-\x1f'\\]")
@@ -49,10 +51,10 @@ class Damaged(Exception):
 def quoted(data: bytes) -> bytes:
     """A string in pseudo-SQL: its bytes unchanged, except for quotes, backslashes and control characters."""
     if len(data.translate(None, _SPECIAL)) == len(data):  # a fifth of the time of a search
-        return b"'%b'" % data
+        return b"'" + data + b"'"
     if len(data) <= _PIECE:
         return b"'" + _ESCAPED.sub(_escape, data) + b"'"
-    return b"'" + b"".join(_ESCAPED.sub(_escape, data[at : at + _PIECE]) for at in range(0, len(data), _PIECE)) + b"'"
+    return b"'" + b"".join([_ESCAPED.sub(_escape, data[at : at + _PIECE]) for at in range(0, len(data), _PIECE)]) + b"'"
 
 
 def _escape(match: re.Match[bytes]) -> bytes:
@@ -82,9 +84,9 @@ def _plain(value: JsonValue) -> bytes:
 
 
 def _function(diff: RawDiff) -> bytes:
-    if diff.operation is Operation.REPLACE:
+    if diff.operation is _REPLACE:
         return b"JSON_REPLACE"
-    if diff.operation is Operation.REMOVE:
+    if diff.operation is _REMOVE:
         return b"JSON_REMOVE"
     # The last byte decides, not the path: no quoted key ends with that byte.
     return b"JSON_ARRAY_INSERT" if diff.path.endswith(b"]") else b"JSON_INSERT"
@@ -94,7 +96,7 @@ def diffs_text(value: PartialJson, number: int) -> bytes:
     """The function calls around column ``number`` that have the effect of the diffs; the column alone for an empty
     list.
     """
-    column = b"@%d" % number
+    column = f"@{number}".encode()
     if not value.diffs:
         return column
     try:
@@ -106,26 +108,25 @@ def diffs_text(value: PartialJson, number: int) -> bytes:
         runs = [(_function(diffs[0]), diffs)]
     else:
         runs = [(name, list(run)) for name, run in groupby(diffs, _function)]
-    out = bytearray(_LINE.join(name + b"(" for name, _ in reversed(runs)))
-    out += column + b", "
+    out = [_LINE.join([name + b"(" for name, _ in reversed(runs)]), column, b", "]
     left = len(diffs)
     for _, run in runs:
         last = len(run) - 1
         for place, diff in enumerate(run):
-            out += quoted(diff.path)
+            out.append(quoted(diff.path))
             if diff.data is not None:
-                out += b", "
+                out.append(b", ")
                 try:
-                    out += _value_text(diff.data)
+                    out.append(_value_text(diff.data))
                 except CodecError as error:
                     words = b"Error parsing json value while printing JSON diff\n"
-                    raise Damaged(bytes(out) + words, error.at(f"diffs[{len(diffs) - left}]")) from None
+                    raise Damaged(b"".join([*out, words]), error.at(f"diffs[{len(diffs) - left}]")) from None
             if place == last:
-                out += b")"
+                out.append(b")")
             left -= 1
             if left:
-                out += b"," + _LINE
-    return bytes(out)
+                out.append(b"," + _LINE)
+    return b"".join(out)
 
 
 def _value_text(data: bytes) -> bytes:

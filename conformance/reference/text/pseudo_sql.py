@@ -8,7 +8,7 @@ text must not pass for complete.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.images import MAX_PLANS, PARTIAL_JSON_OPTION, image_columns
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, NdbInfo, PartitionInfo
@@ -34,7 +34,8 @@ def row_lines(event: LazyRows | RowsBody, *, types: bool = False, complete: bool
 
     ``complete``: a missing TABLE_MAP is an error.
     """
-    yield from _extra(event)
+    if event.extra:
+        yield from _extra(event)
     if event.table is None:
         yield b"### Row event for unknown table #%d" % event.table_id  # and no newline, as the client has it
         if complete:
@@ -86,14 +87,17 @@ def _layout(event: LazyRows | RowsBody, table: TableMap, *, types: bool) -> _Lay
     return known
 
 
-class _Column(NamedTuple):
+class _Column:
     """A column of an image: what stands in front of a value and behind it, and the whole line of NULL."""
 
-    number: int
-    text: ColumnText
-    head: bytes
-    tail: bytes
-    null: bytes
+    __slots__ = ("head", "null", "number", "show", "tail")
+
+    def __init__(self, number: int, text: ColumnText, *, types: bool) -> None:
+        self.number = number
+        self.show = text.show
+        self.head = b"###   @%d=" % number
+        self.tail = text.comment + b"0 */\n" if types else b"\n"
+        self.null = self.head + b"NULL" + (text.comment + b"1 */\n" if types else b"\n")
 
 
 class _Layout:
@@ -130,20 +134,21 @@ class _Layout:
         return b"".join(parts), goes_on
 
     def _image(self, image: Image, columns: Sequence[_Column], parts: list[bytes], failures: list[CodecError]) -> bool:
-        for value, (number, column, head, tail, null) in zip(image, columns, strict=True):
+        for place, column in enumerate(columns):
+            value = image[place]
             if value is None:
-                parts.append(null)
+                parts.append(column.null)
                 continue
+            parts.append(column.head)
             try:
-                shown = column.show(value)
+                parts.append(column.show(value))
             except Damaged as damaged:
                 if not failures:  # the first one is reported; each holds the frames it came through
-                    failures.append(damaged.cause.at(f"@{number}"))
-                shown = damaged.text
+                    failures.append(damaged.cause.at(f"@{column.number}"))
+                parts.append(damaged.text)
                 if not damaged.goes_on:
-                    parts += (head, shown)
                     return False
-            parts += (head, shown, tail)
+            parts.append(column.tail)
         return True
 
 
@@ -159,13 +164,7 @@ def _columns(table: TableMap) -> tuple[ColumnText, ...]:
 def _chosen(columns: Sequence[ColumnText], bitmap: int | None, *, types: bool) -> tuple[_Column, ...]:
     if bitmap is None:
         return ()
-    chosen = []
-    for index in included(bitmap, len(columns)):
-        text = columns[index]
-        head = b"###   @%d=" % (index + 1)
-        tail, null = (text.comment + b"0 */\n", text.comment + b"1 */\n") if types else (b"\n", b"\n")
-        chosen.append(_Column(index + 1, text, head, tail, head + b"NULL" + null))
-    return tuple(chosen)
+    return tuple([_Column(index + 1, columns[index], types=types) for index in included(bitmap, len(columns))])
 
 
 # --- rows that break off ---------------------------------------------------------------------------------------------
@@ -227,7 +226,7 @@ def _broken_image(
             continue
         try:
             value, cursor.pos = read_value(part, cursor.data, cursor.pos)
-            shown = text.text.show(value)
+            shown = text.show(value)
         except DecodeError:
             shown = _CORRUPT % (b"field data is truncated; there are only %d bytes left of the event" % len(cursor))
             out += text.head + shown

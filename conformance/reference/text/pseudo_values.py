@@ -148,8 +148,8 @@ def _integer(value: int, size: int) -> bytes:
     limit = 1 << size
     unsigned = value % limit
     if unsigned < limit >> 1:
-        return b"%d" % unsigned
-    return b"%d (%d)" % (unsigned - limit, unsigned)
+        return f"{unsigned}".encode()
+    return f"{unsigned - limit} ({unsigned})".encode()
 
 
 def _float(value: float, form: str) -> bytes:

@@ -51,7 +51,7 @@ class Session:
         self._printed: dict[str, object] = {}
         self._charset: tuple[int, ...] | None = None
         self._options: int | None = None
-        self._last: tuple[Query | ExecuteLoadQuery, int, bytes, bytes] | None = None
+        self._last: tuple[Query | ExecuteLoadQuery, int, tuple[bytes, bytes]] | None = None
 
     @property
     def state(self) -> tuple[Any, ...]:
@@ -65,20 +65,24 @@ class Session:
 
     def statement(self, header: Header, query: Query | ExecuteLoadQuery) -> bytes:
         """All lines between the header of a statement and its text."""
+        before, behind = self.settings(header, query)
+        return b"%b%d%b" % (before, header.timestamp, behind)
+
+    def settings(self, header: Header, query: Query | ExecuteLoadQuery) -> tuple[bytes, bytes]:
+        """The lines up to the timestamp of a statement, and behind it; the same tuple for the same statement again."""
         last = self._last
         if last is not None and last[0] is query and last[1] == header.flags:
             # The third BEGIN in a row says what the second did, but for its time: nothing has changed in between.
-            return b"%bSET TIMESTAMP=%d%b" % (last[2], header.timestamp, last[3])
+            return last[2]
         schema, thread, options, charset, printed = (
             self._schema, self._thread, self._options, self._charset, dict(self._printed),
         )  # fmt: skip
-        use = self._use(header, query)
-        rest = self._settings(header, query)
+        lines = self._use(header, query) + b"SET TIMESTAMP=", self._settings(header, query)
         unchanged = (schema, thread, options, charset, printed) == (
             self._schema, self._thread, self._options, self._charset, self._printed,
         )  # fmt: skip
-        self._last = (query, header.flags, use, rest) if unchanged else None
-        return b"%bSET TIMESTAMP=%d%b" % (use, header.timestamp, rest)
+        self._last = (query, header.flags, lines) if unchanged else None
+        return lines
 
     def _settings(self, header: Header, query: Query | ExecuteLoadQuery) -> bytes:
         known = _integers(query.status)

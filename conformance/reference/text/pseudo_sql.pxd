@@ -1,0 +1,18 @@
+cimport cython
+
+
+cdef class _Column:
+    cdef int number
+    cdef object show
+    cdef bytes head, tail, null
+
+
+cdef class _Layout:
+    cdef bint types
+    cdef tuple before, after
+    cdef bytes head, before_head, after_head
+
+    @cython.locals(parts=list, goes_on=bint)
+    cpdef tuple row(self, row, list failures)
+    @cython.locals(place=Py_ssize_t, column=_Column, known=tuple)
+    cdef bint _image(self, image, tuple columns, list parts, list failures) except -1
