@@ -12,7 +12,7 @@ import pytest
 
 from tests.docs.citations import citations
 from tests.faults.__main__ import Kept, Outcome, run_child, selected
-from tests.faults.catalogue import FAULTS, LIVE_FAULTS, ORACLE_FAULTS, faulty_text, tree
+from tests.faults.catalogue import FAULTS, LIVE_FAULTS, ORACLE_FAULTS, tree
 from tests.faults.change import apply, local_names, parse_change, scope
 from tests.faults.tools import Step, fuzz_steps, property_files, store_inputs, vector_steps
 
@@ -57,24 +57,29 @@ class Renamed(ast.NodeTransformer):
 
 
 @cache
-def sound_code(module: str) -> CodeType:
-    return compile(ast.unparse(tree(module)), "module", "exec")
+def changed(edit: Fault) -> ast.stmt:
+    """The function or constant with its fault; nobody may change it."""
+    place = deepcopy(scope(tree(edit.module), edit.where))
+    apply(parse_change(edit.change), place)
+    return place
+
+
+def code_of(place: ast.stmt) -> CodeType:
+    return compile(ast.unparse(place), "module", "exec")
 
 
 @pytest.mark.parametrize("edit", EVERY_FAULT, ids=lambda edit: edit.id)
 def test_a_fault_makes_another_program_of_its_module(edit: Fault) -> None:
-    assert compile(faulty_text(edit), "module", "exec") != sound_code(edit.module)
+    assert code_of(changed(edit)) != code_of(scope(tree(edit.module), edit.where))
 
 
 @pytest.mark.parametrize("edit", EVERY_FAULT, ids=lambda edit: edit.id)
 def test_a_fault_changes_the_same_where_every_variable_has_another_name(edit: Fault) -> None:
     place = scope(tree(edit.module), edit.where)
-    change = parse_change(edit.change)
     other = Renamed(local_names(place))
-    changed, renamed = deepcopy(place), other.visit(deepcopy(place))
-    apply(change, changed)
-    apply(change, renamed)
-    assert ast.unparse(renamed) == ast.unparse(other.visit(changed))
+    renamed = other.visit(deepcopy(place))
+    apply(parse_change(edit.change), renamed)
+    assert ast.unparse(renamed) == ast.unparse(other.visit(deepcopy(changed(edit))))
 
 
 @pytest.mark.parametrize("edit", EVERY_FAULT, ids=lambda edit: edit.id)
