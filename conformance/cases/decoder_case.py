@@ -39,6 +39,11 @@ class Allowed(StrEnum):
     ERROR = "error"  # the changes before the damage, and an error
 
 
+def group_of(identity: str) -> str:
+    """The group of the Case with this id: its first part."""
+    return identity.partition("/")[0]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecoderCase:
     """One log. ``why``: one sentence on what users suffer when it is read wrongly.
@@ -78,8 +83,7 @@ class DecoderCase:
 
     @property
     def group(self) -> str:
-        """The first part of the id."""
-        return self.id.partition("/")[0]
+        return group_of(self.id)
 
     def write(self, directory: Path) -> Path:
         """Write the log as a file under its own name; returns its path."""

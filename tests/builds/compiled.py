@@ -24,7 +24,8 @@ from tests.builds.wheel import ROOT, unpacked
 
 TESTS: Final = (
     "tests/reference/jsonb",
-    "tests/reference/text/test_row_changes.py",
+    "tests/reference/text",
+    "tests/reference/boundaries",
     "tests/reference/binlog/test_passing_over.py",
     "tests/reference/test_reference_cursor.py",
 )

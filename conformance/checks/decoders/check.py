@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.cases.decoder_case import group_of
 from conformance.checks.decoders.generated import REQUIREMENTS as REQUIREMENTS_OF_GENERATED
 from conformance.checks.decoders.generated import generated_cases
 from conformance.checks.decoders.run import find_defects, judge_cases, requirements_of, tell_suite
-from conformance.checks.decoders.suite import load_suite
+from conformance.checks.decoders.suite import load_requirements, load_suite
 from conformance.requirements.catalogue import REQUIREMENTS
 
 if TYPE_CHECKING:
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
 
 def _groups() -> Iterator[object]:
     """The groups of the suite, each marked with what its Cases are about."""
-    suite = load_suite()
-    for group in dict.fromkeys(case.group for case in suite.cases):
-        names = dict.fromkeys(name for case in suite.cases if case.group == group for name in requirements_of(case))
+    groups: dict[str, dict[str, None]] = {}
+    for case, requirements in load_requirements().items():
+        groups.setdefault(group_of(case), {}).update(dict.fromkeys(requirements_of(requirements)))
+    for group, names in groups.items():
         yield pytest.param(group, id=group, marks=pytest.mark.check(f"decoders/{group}", *names))
 
 

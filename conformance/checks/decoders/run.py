@@ -17,7 +17,7 @@ from conformance.stream import CaseInfo, Finding, Suite
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from conformance.cases.decoder_case import DecoderCase
     from conformance.checks.decoders.defects import Defect
@@ -32,9 +32,9 @@ GROUP: Final = "shrunk"  # of the Cases that a run makes itself
 _STDERR: Final = 2_000  # characters in a record
 
 
-def requirements_of(case: DecoderCase) -> tuple[str, ...]:
-    """The requirements of decoders that a Case is about; every Case is about the protocol as well."""
-    own = [name for name in case.requirements if name.startswith("DEC")]
+def requirements_of(named: Iterable[str]) -> tuple[str, ...]:
+    """Those of the requirements of a Case that are about decoders; every Case is about the protocol as well."""
+    own = [name for name in named if name.startswith("DEC")]
     return tuple(dict.fromkeys([*own, PROTOCOL]))
 
 
@@ -50,7 +50,7 @@ def tell_suite(check: Check, version: str, digest: str, cases: int) -> None:
 def judge_cases(check: Check, cases: Sequence[DecoderCase]) -> None:
     """Judge the subject's answers to some Cases; only those about the requirements that the user asked for."""
     asked = check.lab.settings.requirements
-    chosen = [case for case in cases if not asked or not asked.isdisjoint(requirements_of(case))]
+    chosen = [case for case in cases if not asked or not asked.isdisjoint(requirements_of(case.requirements))]
     subject = check.lab.decoder
     with check.block(cases=None) as block:
         for number, case in enumerate(chosen, 1):
@@ -69,7 +69,7 @@ def info_of(case: DecoderCase) -> CaseInfo:
         title=case.title,
         why=case.why,
         group=case.group,
-        requirements=requirements_of(case),
+        requirements=requirements_of(case.requirements),
         rev=case.rev,
         size=len(case.log),
         server_version=case.server_version,
@@ -81,7 +81,9 @@ def record_case(block: BlockRecord, case: DecoderCase, judged: Judged, replay: s
     judgement, answer = judged.judgement, judged.answer
     if judgement is None:
         block.count(judged.verdict)
-        block.show(judged.verdict, case=case.id, requirement=requirements_of(case)[0], message=judged.reason)
+        block.show(
+            judged.verdict, case=case.id, requirement=requirements_of(case.requirements)[0], message=judged.reason
+        )
         return
     block.count(judgement.verdict, reason=f"{case.id}: {judgement.message}")
     calm = judgement.verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE)

@@ -2,15 +2,15 @@ cimport cython
 
 
 cdef class _Column:
-    cdef int number
-    cdef object show
-    cdef bytes head, tail, null
+    cdef readonly int number
+    cdef readonly object show
+    cdef readonly bytes head, tail, null
 
 
 cdef class _Layout:
     cdef bint types
-    cdef tuple before, after
-    cdef bytes head, before_head, after_head
+    cdef readonly tuple before, after
+    cdef readonly bytes head, before_head, after_head
 
     @cython.locals(parts=list, goes_on=bint)
     cpdef tuple row(self, row, list failures)

@@ -4,6 +4,6 @@
 ``load_suite`` reads the archive: that needs neither a server nor anything outside of the standard library.
 """
 
-from conformance.checks.decoders.suite.archive import Suite, load_suite
+from conformance.checks.decoders.suite.archive import Suite, load_requirements, load_suite
 
-__all__ = ["Suite", "load_suite"]
+__all__ = ["Suite", "load_requirements", "load_suite"]
