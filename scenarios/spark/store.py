@@ -88,12 +88,19 @@ class SparkStore:
         return self._tally(self._view(last).where(f"`cell` IN ({', '.join(map(str, group.cells))})"))
 
     def _tally(self, rows: Any) -> dict[int, CellTally]:
-        hashed = f"xxhash64({', '.join(f'CAST(`{name}` AS BIGINT)' for name in self.matrix.columns)})"
-        answer = rows.selectExpr("`cell`", "`scenario`", f"{hashed} AS hash").groupBy("cell")
         from pyspark.sql import functions
 
-        counted = answer.agg(
-            functions.count("*"), functions.countDistinct("scenario"), functions.bit_xor("hash")
+        hashed = f"xxhash64({', '.join(f'CAST(`{name}` AS BIGINT)' for name in self.matrix.columns)})"
+        # Different scenarios by bitmaps: their numbers are small, and an aggregation by number would have a row for each.
+        buckets = rows.selectExpr(
+            "`cell`", "bitmap_bucket_number(`scenario`) AS bucket", "bitmap_bit_position(`scenario`) AS bit",
+            f"{hashed} AS hash",
+        ).groupBy("cell", "bucket").agg(
+            functions.count("*").alias("rows"), functions.bitmap_construct_agg("bit").alias("bits"),
+            functions.bit_xor("hash").alias("hash"),
+        )  # fmt: skip
+        counted = buckets.groupBy("cell").agg(
+            functions.sum("rows"), functions.sum(functions.bitmap_count("bits")), functions.bit_xor("hash")
         ).collect()
         return {int(row[0]): CellTally(int(row[1]), int(row[2]), int(row[3])) for row in counted}
 
