@@ -9,6 +9,7 @@ and no hook changes an item of another project. The checks' short names (``lab``
 
 from __future__ import annotations
 
+import gc
 import time
 from functools import partial
 from pathlib import Path
@@ -175,6 +176,7 @@ class LabRun:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Start the run: the selected checks are known now."""
+        gc.freeze()  # modules and checks stay to the end: the garbage collector need not visit them
         self.selected = [item for item in session.items if is_check(item)]
         first = self._before is None and not session.config.option.collectonly
         if first and self.selected and self._report_path is not None:

@@ -91,7 +91,7 @@ class SparkStore:
         from pyspark.sql import functions
 
         hashed = f"xxhash64({', '.join(f'CAST(`{name}` AS BIGINT)' for name in self.matrix.columns)})"
-        # Different scenarios by bitmaps: their numbers are small, and an aggregation by number would have a row for each.
+        # Different scenarios by bitmaps: an aggregation by their numbers would have a row for each.
         buckets = rows.selectExpr(
             "`cell`", "bitmap_bucket_number(`scenario`) AS bucket", "bitmap_bit_position(`scenario`) AS bit",
             f"{hashed} AS hash",
@@ -99,9 +99,11 @@ class SparkStore:
             functions.count("*").alias("rows"), functions.bitmap_construct_agg("bit").alias("bits"),
             functions.bit_xor("hash").alias("hash"),
         )  # fmt: skip
-        counted = buckets.groupBy("cell").agg(
-            functions.sum("rows"), functions.sum(functions.bitmap_count("bits")), functions.bit_xor("hash")
-        ).collect()
+        counted = (
+            buckets.groupBy("cell")
+            .agg(functions.sum("rows"), functions.sum(functions.bitmap_count("bits")), functions.bit_xor("hash"))
+            .collect()
+        )
         return {int(row[0]): CellTally(int(row[1]), int(row[2]), int(row[3])) for row in counted}
 
     def tallies(self) -> dict[int, CellTally]:

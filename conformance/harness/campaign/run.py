@@ -7,6 +7,7 @@ log. While one worker generates and judges, the server works for the other.
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -184,6 +185,7 @@ _worker: dict[str, Any] = {}
 
 def _start_worker(attachment: Attachment, parent: int, portable: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    gc.freeze()  # the modules stay: the garbage collector need not visit them
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
     if os.getppid() != parent:
