@@ -176,8 +176,9 @@ class LabRun:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Start the run: the selected checks are known now."""
-        gc.freeze()  # modules and checks stay to the end: the garbage collector need not visit them
         self.selected = [item for item in session.items if is_check(item)]
+        if self.selected:
+            gc.freeze()  # modules and checks stay to the end: the garbage collector need not visit them
         first = self._before is None and not session.config.option.collectonly
         if first and self.selected and self._report_path is not None:
             from conformance.report.directory import DirectoryInUseError, ReportDirectory, ReportError

@@ -138,7 +138,7 @@ def load_suite(path: Path = ARCHIVE) -> Suite:
 
 
 def load_requirements(path: Path = ARCHIVE) -> dict[str, tuple[str, ...]]:
-    """The requirements of each Case by its id, without logs and changes: a twentieth of the time of the suite."""
+    """The requirements of each Case by its id, without reading logs and changes."""
     with ZipFile(path) as archive:
         return {item["id"]: tuple(item["requirements"]) for item in _index(archive, path)["cases"]}
 
