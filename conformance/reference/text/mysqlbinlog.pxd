@@ -5,7 +5,7 @@ from conformance.reference.text.event_lines cimport EventLines
 
 
 cdef class LogText:
-    cdef public bint types, metadata
+    cdef public bint types
     cdef bint _complete, _rows_wait
     cdef set _loaded
     cdef object _server, _spool
