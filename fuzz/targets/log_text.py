@@ -16,7 +16,7 @@ from fuzz.mutators.framing import mutate_file
 from fuzz.violation import attempt, require
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from conformance.reference.binlog.event import Event
 
@@ -79,7 +79,7 @@ def _filtered(events: list[Event]) -> None:
     for event in events:
         choice = chosen.choose(event)
         if choice is Choice.PRINTED:
-            attempt(lambda event=event: list(printer.event(event)))  # type: ignore[misc]
+            attempt(_all, printer.event, event)
         else:
             attempt(lambda event=event, choice=choice: list(  # type: ignore[misc]
                 printer.left_out(event, partial=choice is Choice.OTHER_TABLE)))  # fmt: skip
@@ -101,7 +101,7 @@ def _printed(events: list[Event], printer: LogText, dumped: list[bytes] | None =
     require(all(isinstance(piece, bytes) for piece in out), "text is bytes")
 
 
-def _all(show: Callable[[Event], Iterator[_T]], event: Event) -> list[_T]:
+def _all(show: Callable[[Event], Iterable[_T]], event: Event) -> list[_T]:
     return list(show(event))
 
 

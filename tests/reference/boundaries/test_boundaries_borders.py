@@ -15,6 +15,7 @@ from conformance.reference.boundaries.observed_event import ObservedEvent, decod
 from conformance.reference.boundaries.reader import find_event
 from conformance.reference.boundaries.row_format import RowFormatParser
 from conformance.reference.boundaries.source import mark_inside, split_inner
+from conformance.reference.boundaries.unmarked import Receiver
 from conformance.reference.event_types import EventType
 from conformance.reference.replay.engine import Replay
 from tests.reference.refusals import refused, where
@@ -104,7 +105,10 @@ def test_what_is_seen_of_an_event(body: Query | Rotate | Stop) -> None:
         data = encode_event(body, flags=0x0308, log_pos=1234, algorithm=algorithm)
         behind = data[len(data) - footer :] if isinstance(body, Query) else b""
         assert observe(data, footer) == expected._replace(behind=behind)
-    assert decoded_text(decode_event(encode_event(body, flags=0x0308, log_pos=1234))) == expected.text
+    decoded = decode_event(encode_event(body, flags=0x0308, log_pos=1234))
+    header, text = decoded.header, decoded_text(decoded)
+    assert (header.type, header.flags, header.log_pos, text) == expected[:4]
+    assert Receiver().judge(header.type, header.flags, header.log_pos, text) == Receiver().feed(expected)
 
 
 def test_an_event_is_seen_from_its_header_on() -> None:
