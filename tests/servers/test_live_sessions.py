@@ -95,6 +95,14 @@ def test_a_session_that_was_killed_tells_it(server: ProcessServer) -> None:
     assert not took_too_long(caught.value)
 
 
+def test_a_server_that_stands_still_at_a_login_is_told_in_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # the kernel accepts, nobody greets
+        address = Address(port=silent.getsockname()[1])
+        with pytest.raises(ConnectionLost) as caught:
+            connect(address, connect_timeout=1)
+    assert str(caught.value) == f"cannot connect to {address}: no answer from the server in 1 s"
+
+
 def test_a_login_with_a_wrong_password_or_an_absent_server_is_told(server: ProcessServer) -> None:
     with pytest.raises(LoginRefused, match="1045"):
         connect(replace(server.tcp_address(), password="wrong"))

@@ -306,7 +306,7 @@ def connect(
         if (left := _socket_of(raw)) is not None:
             left.close()
         if isinstance(error, connector.Error):
-            raise _login_error(address, error) from None
+            raise _login_error(address, error, connect_timeout) from None
         if isinstance(error, (OSError, ValueError, AttributeError, TypeError)):  # from a bad handshake
             raise ConnectionLost(f"login at {address} failed: {error}") from None
         raise
@@ -366,7 +366,9 @@ def _require_tls(address: Address, timeout: float) -> None:
             raise ConnectionLost(f"{address}: the server offers no TLS, and ssl-mode asks for it")
 
 
-def _login_error(address: Address, error: Any) -> Exception:
+def _login_error(address: Address, error: Any, seconds: float) -> Exception:
+    if _is_timeout(error):  # the connector's own text advises on calls of the connector
+        return ConnectionLost(f"cannot connect to {address}: no answer from the server in {seconds:g} s")
     number = int(error.errno or 0)
     text = str(error.msg or error)
     if number in _REFUSALS:
@@ -374,6 +376,13 @@ def _login_error(address: Address, error: Any) -> Exception:
     if number == 1049:
         return SqlError(number, str(error.sqlstate or "42000"), text)
     return ConnectionLost(f"cannot connect to {address}: {number} {text}" if number > 0 else f"{address}: {text}")
+
+
+def _is_timeout(error: BaseException | None) -> bool:
+    """Whether a socket's timeout lies under the connector's errors, which differ between its versions."""
+    while error is not None and not isinstance(error, TimeoutError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def version_number(text: str) -> tuple[int, int, int]:
