@@ -160,6 +160,22 @@ class LabRun:
 
     # --- collection --------------------------------------------------------------------------------------------------
 
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Import no module of checks of which the run asks for none."""
+        return True if self._is_not_asked_for(collection_path) else None
+
+    def _is_not_asked_for(self, path: Path) -> bool:
+        if path.suffix != ".py" or not path.name.startswith("check") or not path.is_relative_to(_CHECKS):
+            return False
+        if self._subjects in (0, len(self._columns) or 1) and (path.parent.name == DECODERS) not in self._kinds:
+            return True  # else another column runs it, and the number of its checks is part of the stream
+        if not self._requirements:
+            return False
+        from conformance.checks.marks import named_requirements
+
+        names = named_requirements(path)
+        return names is not None and names.isdisjoint(self._requirements)
+
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Keep the checks of the requested requirements and profile, and all items that are not the kit's."""
         asked_for = [item for item in items if is_check(item) and self._wanted(item)]

@@ -17,11 +17,14 @@ cdef class EventDecoder:
     cdef int _footer
     cdef Py_ssize_t _columns
     cdef dict _maps, _queries
+    cdef tuple _head
 
     cpdef object read(self, data, position=*)
     @cython.locals(code=int, end=Py_ssize_t, passed=Passed)
     cpdef object read_whole(self, data, position)
     cdef object _body(self, int code, data)
+    @cython.locals(head=bytes, fields=tuple, size=Py_ssize_t)
+    cdef object _rows(self, int code, data)
     cdef object _query(self, bytes data)
     cdef object _table_map(self, bytes data)
     cpdef object forget_tables(self)

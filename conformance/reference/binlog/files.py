@@ -13,7 +13,7 @@ Rows come as :class:`~.rows.LazyRows`, compressed transactions as one event unle
 from __future__ import annotations
 
 from struct import Struct
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 from zlib import crc32
 
 from conformance.reference.binlog.event import Body, Event, check_sum, decode_body, decode_event
@@ -30,7 +30,7 @@ from conformance.reference.binlog.header import (
     footer_size,
 )
 from conformance.reference.binlog.payload import TransactionPayload
-from conformance.reference.binlog.rows import ROWS_TYPES, V1_TYPES
+from conformance.reference.binlog.rows import ROWS_TYPES, V1_TYPES, LazyRows
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
 from conformance.reference.event_types import EventType, event_name
 from conformance.reference.tables.metadata import SHIPPED, MetadataRules
@@ -65,7 +65,8 @@ _MAX_CACHED_QUERY: Final = 256  # bytes of one; the BEGINs of a session mostly h
 _MAX_OPEN_TABLES: Final = 4096  # far above the 61 tables of a join and what triggers and cascades add
 # Columns of the tables that keep what was computed from them, up to 1 KB a column: the 4,096 of eight tables at least.
 _MAX_DERIVED: Final = 1 << 15
-_VIEWED: Final = frozenset((*map(int, ROWS_TYPES), int(EventType.TRANSACTION_PAYLOAD)))  # read without a copy
+_ROWS: Final = frozenset(map(int, ROWS_TYPES))
+_VIEWED: Final = frozenset((*_ROWS, int(EventType.TRANSACTION_PAYLOAD)))  # read without a copy
 _ANCIENT_TABLE_ID: Final = 6  # post-header length of rows events with a 4-byte table id
 _new = tuple.__new__  # of a named tuple from a tuple: its own constructor costs as much as all else about a small event
 
@@ -130,6 +131,8 @@ class EventDecoder:
         # row readers that were compiled for it.
         self._maps: dict[bytes, TableMap] = {}
         self._queries: dict[bytes, Body] = {}
+        # The rows events of a table mostly begin with the same bytes: those, and the fields they stand for.
+        self._head: tuple[bytes, tuple[Any, ...]] = (b"", ())
         self._latest: TableMap | None = None  # stands last in the tables
         self._columns = 0  # of the tables that were decoded since the others lost what was computed from them
 
@@ -186,7 +189,23 @@ class EventDecoder:
             return self._query(bytes(data))
         if code in V1_TYPES and self.format and self.format.post_header_length(code) == _ANCIENT_TABLE_ID:
             raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(code))
-        return decode_body(code, data, self.tables)
+        return self._rows(code, data) if code in _ROWS else decode_body(code, data, self.tables)
+
+    def _rows(self, code: int, data: bytes | memoryview) -> Body:
+        head, fields = self._head
+        size = len(head)
+        if size and fields[0] == code and data[:size] == head:
+            _, table_id, flags, extra, count, before, after = fields
+            return LazyRows(
+                code, table_id, flags, extra, count, before, after, self.tables.get(table_id), data[size:], size
+            )
+        body = decode_body(code, data, self.tables)
+        assert isinstance(body, LazyRows)
+        fields = (
+            code, body.table_id, body.flags, body.extra, body.column_count, body.before_columns, body.after_columns,
+        )  # fmt: skip
+        self._head = bytes(data[: body.offset]), fields
+        return body
 
     def _query(self, data: bytes) -> Body:
         query = self._queries.get(data)

@@ -24,6 +24,7 @@ IMMEDIATE_TIMESTAMP: Final = (
 )  # the bits of the number; the bit above them says that a second number follows
 IMMEDIATE_VERSION: Final = _ORIGINAL_VERSION - 1
 _SERIALIZATION_VERSION: Final = 1
+_ANONYMOUS: Final = int(EventType.ANONYMOUS_GTID)  # each look-up of a member costs
 
 _FIRST: Final = Layout(gtid_flags="B", uuid="16s", gno="q")
 _CLOCK: Final = Layout(clock_type="B", last_committed="Q", sequence_number="Q")
@@ -276,7 +277,7 @@ def with_transaction_length(gtid: Gtid | GtidTagged, others: int, footer: int) -
 
 def gtid_text(body: object) -> str | None:
     """``UUID:NUMBER`` or ``UUID:TAG:NUMBER``; ``None`` for an anonymous transaction and for other events."""
-    if not isinstance(body, (Gtid, GtidTagged)) or body.type == EventType.ANONYMOUS_GTID:
+    if not isinstance(body, (Gtid, GtidTagged)) or body.type == _ANONYMOUS:
         return None
     tag = f"{body.tag}:" if isinstance(body, GtidTagged) and body.tag else ""
     uuid = body.uuid

@@ -20,6 +20,7 @@ from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, RowsBody, included
 from conformance.reference.cursor import bitmap_size
 from conformance.reference.errors import CodecError
+from conformance.reference.event_types import event_name
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.stored_text import document_text
 from conformance.reference.jsonb.tagged import to_tagged
@@ -221,8 +222,8 @@ class RowChanges:
         header = event.header
         schema, table = table_of(event.body)
         fields = (
-            self._file, event.position, event.name, header.timestamp, header.server_id, self._gtids.now, schema, table,
-            operation, event.inner,
+            self._file, event.position, event_name(header.type), header.timestamp, header.server_id, self._gtids.now,
+            schema, table, operation, event.inner,
         )  # fmt: skip
         return _new(EventFields, fields)
 

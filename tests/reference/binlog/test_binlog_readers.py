@@ -14,6 +14,7 @@ from conformance.reference.binlog.files import WINDOW, EventDecoder, FileReader,
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import MAGIC, Checksum, Header
 from conformance.reference.binlog.payload import UNCOMPRESSED, TransactionPayload
+from conformance.reference.binlog.rows import PartitionInfo, RowsBody, encode_head
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import DecodeError, Unsupported
 from conformance.reference.event_types import EventType
@@ -133,6 +134,47 @@ def test_each_format_description_brings_the_rules_of_its_writer() -> None:
         reader.feed(data)
         *_, last = reader.events()
         assert last.body.metadata == (Numbers(reading, (0,)),)  # type: ignore[union-attr]
+
+
+def rows_events() -> list[bytes]:
+    """Rows events of which each differs from the first in one field in front of its rows, or in the rows alone."""
+    first = RowsBody(type=31, table_id=7, column_count=1, before_columns=1, after_columns=1, rows=())
+    bodies = [
+        first, replace(first, table_id=8), replace(first, flags=2), replace(first, extra=(PartitionInfo(3, 4),)),
+        replace(first, column_count=2), replace(first, before_columns=0), replace(first, after_columns=0),
+        replace(first, type=39), replace(first, type=24), replace(first, type=30, before_columns=None),
+        replace(first, type=32, after_columns=None), replace(first, column_count=300, before_columns=1 << 299),
+    ]  # fmt: skip
+    heads = [(body.type, encode_head(body)) for body in bodies]
+    return [
+        encode_event(Opaque(type=kind, data=head + rows))
+        for kind, head in heads
+        for rows in (b"", b"\0\1\0\0\0\0\2\0\0\0", bytes(WINDOW if kind == 39 else 40))
+    ]
+
+
+def test_rows_after_other_rows_are_read_as_by_a_new_reader() -> None:
+    """Readers remember what the last rows event had in front of its rows."""
+    decoder, events = EventDecoder(), rows_events()
+    for table_id in (7, 8):
+        decoder.decode(encode_event(replace(TABLE, table_id=table_id)))
+    tables = dict(decoder.tables)
+    for one in events:
+        for other in (one, *events):
+            decoder.decode(one)
+            fresh = EventDecoder()
+            fresh.tables = tables
+            assert decoder.decode(other) == fresh.decode(other)
+
+
+def test_rows_that_end_too_early_are_refused_after_others_as_before_them() -> None:
+    decoder = EventDecoder(algorithm=Checksum.NONE)
+    whole = rows_events()[0][:-4]  # 19 bytes of header, 13 in front of the rows
+    for length in range(19, 32):
+        cut = whole[:9] + length.to_bytes(4, "little") + whole[13:length]
+        before = refused(EventDecoder(algorithm=Checksum.NONE).decode, cut)
+        decoder.decode(whole[:9] + len(whole).to_bytes(4, "little") + whole[13:])
+        assert where(refused(decoder.decode, cut)) == where(before)
 
 
 # --- inside of a compressed transaction
