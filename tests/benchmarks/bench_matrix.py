@@ -1,10 +1,11 @@
-"""What Spark costs: a matrix as the product runs it, beside a bare loop over the same worker, in turns.
+"""What Spark costs: a matrix as the product runs it, beside bare loops over the same worker, in turns.
 
-    python tests/benchmarks/bench_matrix.py [--scenarios N] [--pairs N] [--matrix NAME] [--master URL]
+    python tests/benchmarks/bench_matrix.py [--scenarios N] [--pairs N] [--matrix NAME] [--master URL] [--loops N]
     python tests/benchmarks/bench_matrix.py --growth 100000,1000000,10000000
 
-CPU seconds of all processes of a side (driver, JVM, workers), user and system; each side is a process of its own. Rows
-are written as Parquet and counted again as in a run. The start (the session, and a run of one scenario for each cell,
+CPU seconds of all processes of a side (driver, JVM, workers), user and system; each side is a process of its own. There
+is a bare loop for each core: the same work takes a tenth more CPU where two cores are busy than where one is. Rows are
+written as Parquet and counted again as in a run. The start (the session, and a run of one scenario for each cell,
 in which everything is used for the first time) is taken off and printed by itself. What such a run takes once more, in
 the same session, is the fixed cost of a run: its jobs, and a file for each task. It is part of the ratio;
 ``--growth`` says the time per scenario with it and without.
@@ -14,10 +15,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
+from multiprocessing import get_context
 from statistics import median
 from typing import Any
 
@@ -27,11 +31,19 @@ from scenarios.matrix import Matrix, load_matrix
 from scenarios.plan import groups
 
 
-def bare(matrix: Matrix, counts: list[int]) -> dict[str, Any]:
-    """One process, one loop; nothing is kept but a count."""
-    begun, wall = time.process_time(), time.monotonic()
-    rows = sum(1 for _ in all_rows(matrix, counts))
-    return {"rows": rows, "cpu": time.process_time() - begun, "wall": time.monotonic() - wall, "start": 0.0}
+def bare(matrix: Matrix, counts: list[int], loops: int) -> dict[str, Any]:
+    """A process with a loop for each core, as Spark has them; nothing is kept but a count."""
+    shares = [[count if cell % loops == loop else 0 for cell, count in enumerate(counts)] for loop in range(loops)]
+    wall = time.monotonic()
+    with get_context("fork").Pool(loops) as pool:
+        done = pool.map(partial(_loop, matrix), shares, chunksize=1)
+    rows, cpu = map(sum, zip(*done, strict=True))
+    return {"rows": rows, "cpu": cpu, "wall": time.monotonic() - wall, "start": 0.0}
+
+
+def _loop(matrix: Matrix, counts: list[int]) -> tuple[int, float]:
+    begun = time.process_time()
+    return sum(1 for _ in all_rows(matrix, counts)), time.process_time() - begun
 
 
 def spark(matrix: Matrix, counts: list[int], master: str) -> dict[str, Any]:
@@ -89,13 +101,15 @@ def main() -> None:
     parser.add_argument("--scenarios", type=int, default=100_000)
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--master", default="local[*]")
+    parser.add_argument("--loops", type=int, help="Bare loops at once (default: as many as cores).")
     parser.add_argument("--growth", metavar="N,N,…", help="Spark alone, for each number of scenarios.")
     parser.add_argument("--side", choices=("bare", "spark"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     matrix = load_matrix(options.matrix)
     counts = matrix.share(options.scenarios)
     if options.side:
-        side = bare(matrix, counts) if options.side == "bare" else spark(matrix, counts, options.master)
+        loops = options.loops or os.cpu_count() or 1
+        side = bare(matrix, counts, loops) if options.side == "bare" else spark(matrix, counts, options.master)
         print(json.dumps(side))  # noqa: T201 - for the process that started this one
         return
     if options.growth:
