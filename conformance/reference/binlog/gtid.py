@@ -276,15 +276,18 @@ def with_transaction_length(gtid: Gtid | GtidTagged, others: int, footer: int) -
 
 
 def gtid_text(body: object) -> str | None:
-    """``UUID:NUMBER`` or ``UUID:TAG:NUMBER``; ``None`` for an anonymous transaction and for other events."""
+    """``UUID:NUMBER`` or ``UUID:TAG:NUMBER``; ``None`` for an anonymous transaction and for other events.
+
+    A field that a message does not have is zero (observed on 9.7.4).
+    """
     if not isinstance(body, (Gtid, GtidTagged)) or body.type == _ANONYMOUS:
         return None
     tag = f"{body.tag}:" if isinstance(body, GtidTagged) and body.tag else ""
     uuid = body.uuid
-    return f"{_uuid_text(None if uuid is None else uuid.int)}:{tag}{body.gno}"
+    return f"{_uuid_text(0 if uuid is None else uuid.int)}:{tag}{body.gno or 0}"
 
 
 @lru_cache(maxsize=64)
-def _uuid_text(number: int | None) -> str:
+def _uuid_text(number: int) -> str:
     """As :func:`_uuid`; by number, because a UUID is compared in Python."""
-    return str(None if number is None else UUID(int=number))
+    return str(UUID(int=number))

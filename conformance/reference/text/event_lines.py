@@ -193,10 +193,11 @@ class EventLines:
     def _gtid(self, header: Header, body: Gtid | GtidTagged) -> bytes:
         immediate = body.immediate_commit_timestamp or 0
         original = immediate if body.original_commit_timestamp is None else body.original_commit_timestamp
-        rows_only = not (body.gtid_flags or 0) & MAY_HAVE_SBR
-        server = body.immediate_server_version
-        if server is None:  # a server before 8.0.14; before 5.7.5 or so, without any timestamp
-            server = 0 if body.immediate_commit_timestamp is None else _UNKNOWN_VERSION
+        flags, server = body.gtid_flags, body.immediate_server_version
+        rows_only = flags is not None and not flags & MAY_HAVE_SBR  # flags that a message lacks are set
+        if server is None:  # a server before 8.0.14; before 5.7.5 or so, without any timestamp; a message without it
+            dated = isinstance(body, Gtid) and body.immediate_commit_timestamp is not None
+            server = _UNKNOWN_VERSION if dated else 0
         self.tells_row_id = _TELLS_ROW_ID <= server < _UNKNOWN_VERSION
         then = self._precise(immediate)
         return (
@@ -243,11 +244,13 @@ class EventLines:
 
 
 def _inner_checksum(event: Event) -> int:
-    """The checksum that the event would have: its position is 0, as is that of every event in a payload."""
+    """The checksum that the event would have with a footer, which the client adds (observed on 9.7.4)."""
     header, body = event.header, event.body
     if isinstance(body, LazyRows):
         head = encode_head(body)  # the rows are not copied: there may be many
         length = HEADER_SIZE + len(head) + len(body.data) + FOOTER_SIZE
-        return crc32(body.data, crc32(encode_header(header._replace(length=length, log_pos=0)) + head))
-    data = encode_event(body, timestamp=header.timestamp, server_id=header.server_id, flags=header.flags)
+        return crc32(body.data, crc32(encode_header(header._replace(length=length)) + head))
+    data = encode_event(
+        body, timestamp=header.timestamp, server_id=header.server_id, log_pos=header.log_pos, flags=header.flags
+    )
     return int.from_bytes(data[-4:], "little")

@@ -303,13 +303,10 @@ class LogText:
             yield b"ROLLBACK" + DELIMITER
 
     def _payload_words(self, body: TransactionPayload) -> bytes:
-        kind = b"ZSTD" if body.compression == ZSTD else b"NONE"
-        size = body.uncompressed_size
-        if size is None:
-            size = len(body.payload)
-        return b"\tTransaction_Payload\t\tpayload_size=%d\tcompression_type=%b\tuncompressed_size=%d\n" % (
-            len(body.payload), kind, size,
-        )  # fmt: skip
+        words = b"\tTransaction_Payload\t\tpayload_size=%d\tcompression_type=" % len(body.payload)
+        if body.compression != ZSTD:
+            return words + b"NONE\n"
+        return words + b"ZSTD\tuncompressed_size=%d\n" % (body.uncompressed_size or 0)
 
 
 def _escaped(text: bytes) -> bytes:

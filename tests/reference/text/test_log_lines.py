@@ -18,13 +18,17 @@ from conformance.reference.binlog.group_replication import TransactionContext, V
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import PreviousGtids
 from conformance.reference.binlog.header import Checksum, Flag, Header
+from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.load import DeleteFile, ExecuteLoadQuery, LoadBlock
 from conformance.reference.binlog.payload import UNCOMPRESSED, TransactionPayload
 from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import rows_body
+from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.dialect import MYSQL
 from conformance.reference.event_types import EventType
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.columns import ColumnType
+from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.mysqlbinlog import LogText
 from tests.reference.refusals import refused, where
 from tests.reference.text.made_logs import insert, table_of
@@ -63,10 +67,7 @@ def body_text(body: Any, **header: int) -> str:
     return found.removeprefix(f"# at 4\n{HEAD}")
 
 
-PAYLOAD = (
-    "\tTransaction_Payload\t\tpayload_size=3\tcompression_type={}\tuncompressed_size={}\n"
-    "# Start of compressed events.\n"
-)
+PAYLOAD = "\tTransaction_Payload\t\tpayload_size=3\tcompression_type={}\n# Start of compressed events.\n"
 BODIES: list[tuple[Any, str]] = [
     (control_events.Stop(), "\tStop\n"),
     (control_events.Rotate(name=b"binlog.000002", position=4), "\tRotate to binlog.000002  pos: 4\n"),
@@ -97,12 +98,16 @@ BODIES: list[tuple[Any, str]] = [
         "\tXA PREPARE X'78',X'',1\nXA COMMIT X'78',X'',1 ONE PHASE\n/*!*/;\n",
     ),
     (
-        TransactionPayload(payload=b"abc", compression=UNCOMPRESSED),
-        PAYLOAD.format("NONE", 3),
+        TransactionPayload(payload=b"abc", compression=UNCOMPRESSED, uncompressed_size=3),
+        PAYLOAD.format("NONE"),
     ),
     (
         TransactionPayload(payload=b"abc", uncompressed_size=9),
-        PAYLOAD.format("ZSTD", 9),
+        PAYLOAD.format("ZSTD\tuncompressed_size=9"),
+    ),
+    (
+        TransactionPayload(payload=b"abc"),
+        PAYLOAD.format("ZSTD\tuncompressed_size=0"),
     ),
     (table_of(LONG, name="t`\udcff"), "\tTable_map: `d`.`t`\udcff` mapped to number 100\n"),
     (table_of(LONG, schema="\udcfe"), "\tTable_map: `\udcfe`.`t` mapped to number 100\n"),
@@ -315,3 +320,25 @@ def test_events_of_a_payload_have_the_checksums_with_which_they_would_be_written
     ]
     assert lines.count(f"# at {last}") == 3  # the two events of the payload, and the one behind it
     assert lines.index("# End of compressed events.") == len(lines) - 3
+
+
+@pytest.mark.parametrize(
+    ("log_pos", "sums"),
+    [
+        (0, ["4bc3f4ab", "70e9f955", "daf930ec", "e80858a5"]),
+        (777, ["a04223a0", "552499f1", "784b345e", "fb94cb2b"]),
+    ],
+)
+def test_the_checksums_inside_a_payload_are_those_that_mysqlbinlog_showed(log_pos: int, sums: list[str]) -> None:
+    """Of the events as they stand there, with their own positions: servers write 0, other writers may not."""
+    table = TableMap(table_id=7, schema="d", table="t", columns=(LONG,), nullable=(True,))
+    rows = rows_body(table, EventType.WRITE_ROWS, [Row(None, (5,))])
+    bodies = (Query(text=b"BEGIN", schema=b"d"), table, rows, control_events.Xid(xid=3))
+    inner = b"".join(
+        encode_event(body, timestamp=1700000000, log_pos=log_pos, algorithm=Checksum.NONE) for body in bodies
+    )
+    writer = FileWriter()
+    file = writer.start() + writer.add(TransactionPayload(payload=inner, compression=UNCOMPRESSED))
+    lines = printed(LogText(), *read_events(BytesIO(file), expand=True)).splitlines()
+    heads = [line for line in lines if line.startswith("#231114 22:13:20 server id 1 ")]
+    assert [line.partition("CRC32 0x")[2][:8] for line in heads] == sums

@@ -82,6 +82,12 @@ def test_strings_are_quoted_byte_for_byte() -> None:
     assert quoted(every) == b"'" + expected + b"'"
 
 
+@pytest.mark.parametrize("length", [65535, 65536, 65537, 131072, 200_001])
+def test_long_strings_are_quoted_as_their_parts_are(length: int) -> None:
+    data = (bytes(range(256)) * (length // 256 + 1))[:length]
+    assert quoted(data) == b"'" + b"".join([quoted(bytes((code,)))[1:-1] for code in data]) + b"'"
+
+
 def text_of(event: LazyRows, *, with_types: bool = False) -> bytes:
     return b"".join(row_lines(event, types=with_types))
 
