@@ -267,7 +267,7 @@ class LogText:
                 return b"\tStop\n"
             case statement_events.Intvar(kind=kind, value=value):
                 name = b"LAST_INSERT_ID" if kind == statement_events.IntvarKind.LAST_INSERT_ID else b"INSERT_ID"
-                return b"\tIntvar\nSET %b=%d" % (name, value) + DELIMITER
+                return b"\tIntvar\nSET %b=%d" % (name, _signed(value)) + DELIMITER
             case statement_events.Rand() as body:
                 return b"\tRand\nSET @@RAND_SEED1=%d, @@RAND_SEED2=%d" % (body.seed1, body.seed2) + DELIMITER
             case statement_events.UserVar() as body:
@@ -307,6 +307,11 @@ class LogText:
         if body.compression != ZSTD:
             return words + b"NONE\n"
         return words + b"ZSTD\tuncompressed_size=%d\n" % (body.uncompressed_size or 0)
+
+
+def _signed(value: int) -> int:
+    """A number of eight bytes as the client prints it."""
+    return value - (1 << 64) if value >> 63 else value
 
 
 def _escaped(text: bytes) -> bytes:

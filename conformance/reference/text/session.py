@@ -129,9 +129,10 @@ class Session:
         if header.flags & Flag.SUPPRESS_USE:
             if not query.text.startswith(_NO_DATABASE):
                 self._schema = None
-        elif query.schema and query.schema != self._schema:
+        elif query.schema != self._schema:
             self._schema = query.schema
-            return b"use `" + query.schema.replace(b"`", b"``") + b"`" + DELIMITER
+            if query.schema:
+                return b"use `" + query.schema.replace(b"`", b"``") + b"`" + DELIMITER
         return b""
 
     def _flags(self, flags: int) -> bytes:
@@ -191,5 +192,5 @@ def _variable_value(variable: UserVar) -> bytes:
     known = COLLATIONS.get(variable.collation)
     if variable.kind != UserVarType.STRING or known is None:
         return b"???"
-    text = b"0x" + value.hex().encode() if value else b'""'
+    text = b"0x" + value.hex().upper().encode() if value else b'""'
     return f"_{known.charset} ".encode() + text + f" COLLATE `{known.name}`".encode()
