@@ -24,6 +24,7 @@ IMMEDIATE_TIMESTAMP: Final = (
 )  # the bits of the number; the bit above them says that a second number follows
 IMMEDIATE_VERSION: Final = _ORIGINAL_VERSION - 1
 _SERIALIZATION_VERSION: Final = 1
+_UNSIGNED: Final = (1 << 64) - 1
 _ANONYMOUS: Final = int(EventType.ANONYMOUS_GTID)  # each look-up of a member costs
 
 _FIRST: Final = Layout(gtid_flags="B", uuid="16s", gno="q")
@@ -278,13 +279,13 @@ def with_transaction_length(gtid: Gtid | GtidTagged, others: int, footer: int) -
 def gtid_text(body: object) -> str | None:
     """``UUID:NUMBER`` or ``UUID:TAG:NUMBER``; ``None`` for an anonymous transaction and for other events.
 
-    A field that a message does not have is zero (observed on 9.7.4).
+    A field that a message does not have is zero, a number below zero is read without its sign (observed on 9.7.4).
     """
     if not isinstance(body, (Gtid, GtidTagged)) or body.type == _ANONYMOUS:
         return None
     tag = f"{body.tag}:" if isinstance(body, GtidTagged) and body.tag else ""
     uuid = body.uuid
-    return f"{_uuid_text(0 if uuid is None else uuid.int)}:{tag}{body.gno or 0}"
+    return f"{_uuid_text(0 if uuid is None else uuid.int)}:{tag}{(body.gno or 0) & _UNSIGNED}"
 
 
 @lru_cache(maxsize=64)

@@ -64,6 +64,9 @@ class MemorySpool:
         return parts
 
 
+_IGNORED: Final = b"\tIgnorable\n# Unrecognized ignorable event\n"
+
+
 class LogText:
     """The text of one or more files, event by event. Give the events of payloads too (``expand``).
 
@@ -269,7 +272,9 @@ class LogText:
                 name = b"LAST_INSERT_ID" if kind == statement_events.IntvarKind.LAST_INSERT_ID else b"INSERT_ID"
                 return b"\tIntvar\nSET %b=%d" % (name, _signed(value)) + DELIMITER
             case statement_events.Rand() as body:
-                return b"\tRand\nSET @@RAND_SEED1=%d, @@RAND_SEED2=%d" % (body.seed1, body.seed2) + DELIMITER
+                return b"\tRand\nSET @@RAND_SEED1=%d, @@RAND_SEED2=%d" % (
+                    _signed(body.seed1), _signed(body.seed2),
+                ) + DELIMITER  # fmt: skip
             case statement_events.UserVar() as body:
                 return b"\tUser_var\n" + self._lines.session.user_variable(body)
             case load.LoadBlock() as body:
@@ -277,15 +282,17 @@ class LogText:
                 return b"\n#%b: file_id: %d  block_len: %d\n" % (name, body.file_id, len(body.data))
             case load.DeleteFile(file_id=file_id):
                 return b"\n#Delete_file: file_id=%d\n" % file_id
-            case control_events.Incident(number=number, message=message):
+            case control_events.Incident(number=number):
                 words = b"LOST_EVENTS" if number == 1 else b"%d" % number
-                return b"\n# Incident: " + words + (b" (" + _escaped(message) + b")" if message else b"") + b"\n"
+                return b"\n# Incident: %b\nRELOAD DATABASE; # Shall generate syntax error\n" % words
             case group_replication.ViewChange(view_id=view_id):
                 return b"View_change_log_event: view_id=%b\n" % view_id
             case group_replication.TransactionContext() as body:
                 return b"Transaction_context: server_uuid=%b\tthread_id=%d\n" % (body.server_uuid, body.thread_id)
-            case control_events.Ignorable() as body:
-                return b"\tIgnorable\n# %d bytes, skipped as the event asks\n" % len(body.data)
+            case control_events.Ignorable():
+                return _IGNORED
+            case _ if event.header.flags & Flag.IGNORABLE:  # of a type that the client does not print otherwise
+                return _IGNORED
             case _:
                 return b"\t%b\n# not shown\n" % event.name.encode()
 

@@ -151,7 +151,8 @@ class Session:
 
     def user_variable(self, variable: UserVar) -> bytes:
         """A user variable: set under its own character sets, then the former ones again."""
-        connection = 33 if variable.kind == UserVarType.STRING or variable.value is None else variable.collation
+        own = variable.kind != UserVarType.STRING and variable.value is not None and variable.collation in COLLATIONS
+        connection = variable.collation if own else 33
         out = _charset_lines((33, connection, 33))
         name = quoted_name(variable.name.decode("utf-8", "surrogateescape"))
         out += b"SET @" + name + b":=" + _variable_value(variable) + DELIMITER
@@ -180,6 +181,9 @@ def _variable_value(variable: UserVar) -> bytes:
     value = variable.value
     if value is None:
         return b"NULL"
+    known = COLLATIONS.get(variable.collation)
+    if known is None:
+        return b"???"
     if variable.kind == UserVarType.REAL and len(value) == 8:
         return format(unpack("<d", value)[0], ".14g").encode()
     if variable.kind == UserVarType.INT and len(value) == 8:
@@ -189,8 +193,7 @@ def _variable_value(variable: UserVar) -> bytes:
             return f"{unpack_decimal(value[2:], value[0], value[1]):f}".encode()
         except CodecError:
             return b"???"
-    known = COLLATIONS.get(variable.collation)
-    if variable.kind != UserVarType.STRING or known is None:
+    if variable.kind != UserVarType.STRING:
         return b"???"
     text = b"0x" + value.hex().upper().encode() if value else b'""'
     return f"_{known.charset} ".encode() + text + f" COLLATE `{known.name}`".encode()

@@ -68,6 +68,7 @@ def body_text(body: Any, **header: int) -> str:
 
 
 PAYLOAD = "\tTransaction_Payload\t\tpayload_size=3\tcompression_type={}\n# Start of compressed events.\n"
+INCIDENT = "\n# Incident: {}\nRELOAD DATABASE; # Shall generate syntax error\n"
 BODIES: list[tuple[Any, str]] = [
     (control_events.Stop(), "\tStop\n"),
     (control_events.Rotate(name=b"binlog.000002", position=4), "\tRotate to binlog.000002  pos: 4\n"),
@@ -78,14 +79,14 @@ BODIES: list[tuple[Any, str]] = [
     ),
     (LoadBlock(type=EventType.APPEND_BLOCK, file_id=3, data=b""), "\n#Append_block: file_id: 3  block_len: 0\n"),
     (DeleteFile(file_id=3), "\n#Delete_file: file_id=3\n"),
-    (control_events.Incident(number=1, message=b"a\\b\nc"), "\n# Incident: LOST_EVENTS (a\\\\b\n# c)\n"),
-    (control_events.Incident(number=2, message=b""), "\n# Incident: 2\n"),
+    (control_events.Incident(number=1, message=b"a\\b\nc"), INCIDENT.format("LOST_EVENTS")),
+    (control_events.Incident(number=2, message=b""), INCIDENT.format(2)),
     (ViewChange(view_id=b"v:1"), "View_change_log_event: view_id=v:1\n"),
     (
         TransactionContext(server_uuid=b"uuid", thread_id=5),
         "Transaction_context: server_uuid=uuid\tthread_id=5\n",
     ),
-    (control_events.Ignorable(data=b"abc"), "\tIgnorable\n# 3 bytes, skipped as the event asks\n"),
+    (control_events.Ignorable(data=b"abc"), "\tIgnorable\n# Unrecognized ignorable event\n"),
     (control_events.Opaque(type=EventType.HEARTBEAT, data=b""), "\tHEARTBEAT_LOG_EVENT\n# not shown\n"),
     (control_events.Opaque(type=99, data=b""), "\tUNKNOWN_EVENT(99)\n# not shown\n"),
     (PreviousGtids(), "\tPrevious-GTIDs\n# [empty]\n"),

@@ -94,7 +94,7 @@ def forms_of_payloads() -> bytes:
         for size in (None, 0, len(inner)):
             plain = TransactionPayload(payload=inner, compression=UNCOMPRESSED, uncompressed_size=size)
             compressed = replace(TransactionPayload.compress(inner, 3), uncompressed_size=size)
-            log += b"".join(map(writer.add, (GtidTagged(), plain, GtidTagged(), compressed)))
+            log += writer.add(GtidTagged()) + writer.add(plain) + writer.add(GtidTagged()) + writer.add(compressed)
     return log
 
 

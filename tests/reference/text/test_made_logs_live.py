@@ -1,0 +1,134 @@
+"""Logs of events that no server writes so, printed by us and by mysqlbinlog itself: all kinds but rows, all headers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from io import BytesIO
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conformance.checks.boundaries.marked_files import OTHER_WORDS
+from conformance.reference.binlog.control_events import Heartbeat, Ignorable, Incident, XaPrepare
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.files import read_events
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.gtid import NIL_UUID, Gtid, GtidTagged
+from conformance.reference.binlog.header import Flag
+from conformance.reference.binlog.load import ExecuteLoadQuery, LoadBlock
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.statement_events import Intvar, Rand, UserVar, UserVarType
+from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.text.mysqlbinlog import LogText
+from conformance.servers.errors import ServerUnavailable
+from fuzz.sound import events as sound
+from generators.draw import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from conformance.reference.binlog.event import Body
+    from conformance.servers.install.installation import Installation
+    from generators.draw import Draw
+
+pytestmark = pytest.mark.live
+_LOGS: Final = 150
+_WIDE: Final = (0, 1, 5, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
+_FLAGS: Final = (None, None, 0, *map(int, Flag))
+_TEXTS: Final = (
+    b"BEGIN", b"COMMIT", b"ROLLBACK", b"SAVEPOINT `a`", b"rollback to x", b"XA START X'61',X'',1", b"CREATE DATABASE x",
+    b"DROP DATABASE x", b"/* c */ INSERT", b"a;b\nDELIMITER x", b"\xff\xfe", b"",
+)  # fmt: skip
+
+
+def body(draw: Draw) -> Body:
+    """A body: as a server writes it, or with values that none writes."""
+    match draw.below(10):
+        case 0:
+            return Query(
+                text=draw.choice(_TEXTS), schema=draw.choice((b"", b"d", b"e", b"a`b", b"\xff")),
+                thread_id=draw.choice((0, (1 << 32) - 1)), error_code=draw.choice((0, 1062, 65535)),
+            )  # fmt: skip
+        case 1:
+            return Intvar(kind=1 + draw.below(2), value=draw.choice(_WIDE))
+        case 2:
+            return Rand(seed1=draw.choice(_WIDE), seed2=draw.choice(_WIDE))
+        case 3:
+            return UserVar(
+                name=b"v", kind=draw.choice((UserVarType.INT, UserVarType.STRING, UserVarType.REAL)),
+                value=draw.choice((None, bytes(8), b"\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8")),
+                collation=draw.choice((0, 33, 63, 255, 9999)), flags=draw.below(2),
+            )  # fmt: skip
+        case 4:
+            prepare = XaPrepare(format_id=(1 << 32) - 1, gtrid=b"\xff", bqual=b"")
+            others: tuple[Body, ...] = (Incident(message=b"lost"), Ignorable(data=b"text"), prepare)
+            return draw.choice(others)
+        case 5:
+            versions = (0, 50700, 80029, 80030, 999999)
+            return Gtid(
+                uuid=NIL_UUID, gno=1 + draw.below(9), gtid_flags=draw.below(256), last_committed=draw.choice(_WIDE),
+                immediate_commit_timestamp=draw.choice((0, 1, 1_700_000_000_123_456)),
+                original_commit_timestamp=draw.choice((None, 0, 1_600_000_000_000_001)),
+                transaction_length=draw.bits(40), immediate_server_version=draw.choice(versions),
+                original_server_version=draw.choice((None, *versions)),
+            )  # fmt: skip
+        case 6:
+            return GtidTagged(gno=draw.choice((1, 0, -5, 1 << 62)), tag=draw.choice((None, "", "a")), gtid_flags=None)
+        case _:
+            return sound.event(draw)
+
+
+def log(seed: int) -> bytes:
+    """Some events; those that only prepare a statement have one."""
+    draw, writer = Stream("text/made-logs", seed), FileWriter()
+    data = writer.start()
+
+    def add(event: Body, flags: int | None, log_pos: int | None) -> bytes:
+        timestamp = draw.choice((0, 1, 1_700_000_000, (1 << 32) - 1))
+        return encode_event(event, timestamp=timestamp, flags=flags, log_pos=log_pos, start=len(data), server_id=7)
+
+    for event in bodies(draw):
+        data += add(event, draw.choice(_FLAGS), draw.choice((None, None, 0, 5, (1 << 32) - 1)))
+        if isinstance(event, (Intvar, Rand, UserVar)):
+            data += add(Query(text=b"INSERT INTO t VALUES (1)", schema=b"d"), None, None)
+    if draw.below(4) == 0:
+        data += add(Heartbeat(name=b"binlog.000001"), int(Flag.IGNORABLE), None)
+    return data
+
+
+def bodies(draw: Draw) -> Iterator[Body]:
+    for _ in range(1 + draw.below(12)):
+        event = body(draw)
+        # Starts of files, and what belongs to a file that a load brings along, have tests of their own.
+        if not isinstance(event, (FormatDescription, LoadBlock, ExecuteLoadQuery)):
+            yield event
+
+
+@pytest.fixture(scope="module")
+def mysqlbinlog(installation: Installation) -> list[str]:
+    try:
+        return installation.program("mysqlbinlog")
+    except ServerUnavailable as error:
+        pytest.skip(str(error))
+
+
+def test_logs_that_no_server_writes_are_printed_as_the_client_prints_them(
+    mysqlbinlog: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "made.binlog"
+    command = [*mysqlbinlog, "--no-defaults", "-vv", "--base64-output=decode-rows", "--print-table-metadata", str(path)]
+    printed = 0
+    for seed in range(_LOGS):
+        data = log(seed)
+        path.write_bytes(data)
+        done = subprocess.run(command, env={**os.environ, "TZ": "UTC"}, capture_output=True, check=False)
+        if done.returncode:
+            continue  # some bodies are refused
+        text = LogText(types=True, metadata=True)
+        pieces = [piece for event in read_events(BytesIO(data), expand=True) for piece in text.event(event)]
+        ours = b"".join([text.begin(), *pieces, *text.end()])
+        assert OTHER_WORDS.sub(b"", ours) == OTHER_WORDS.sub(b"", done.stdout), seed
+        printed += 1
+    assert printed > _LOGS // 2
