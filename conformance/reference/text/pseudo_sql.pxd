@@ -8,9 +8,8 @@ cdef class _Column:
 
 
 cdef class _Layout:
-    cdef bint types
     cdef readonly tuple before, after
-    cdef readonly bytes head, before_head, after_head
+    cdef readonly bytes head
 
     @cython.locals(parts=list, goes_on=bint)
     cpdef tuple row(self, row, list failures)

@@ -87,6 +87,10 @@ def _layout(event: LazyRows | RowsBody, table: TableMap, *, types: bool) -> _Lay
     return known
 
 
+_WHERE: Final = b"### WHERE\n"
+_SET: Final = b"### SET\n"
+
+
 class _Column:
     """A column of an image: what stands in front of a value and behind it, and the whole line of NULL."""
 
@@ -103,15 +107,13 @@ class _Column:
 class _Layout:
     """The facts that all rows of an event share."""
 
-    __slots__ = ("after", "after_head", "before", "before_head", "head", "types")
+    __slots__ = ("after", "before", "head")
 
     def __init__(self, event: LazyRows | RowsBody, table: TableMap, *, types: bool) -> None:
-        self.types = types
         columns = _columns(table)
         name = quoted_name(table.schema) + b"." + quoted_name(table.table)
         self.before = _chosen(columns, event.before_columns, types=types)
         self.after = _chosen(columns, event.after_columns, types=types)
-        self.before_head, self.after_head = b"### WHERE\n", b"### SET\n"
         if event.type in WRITE_TYPES:
             self.head = b"### INSERT INTO " + name
         elif event.type in DELETE_TYPES:
@@ -126,10 +128,10 @@ class _Layout:
         parts = [self.head, b"\n"]
         goes_on = True
         if row.before is not None:
-            parts.append(self.before_head)
+            parts.append(_WHERE)
             goes_on = self._image(row.before, self.before, parts, failures)
         if row.after is not None and goes_on:
-            parts.append(self.after_head)
+            parts.append(_SET)
             goes_on = self._image(row.after, self.after, parts, failures)
         return b"".join(parts), goes_on
 
@@ -177,7 +179,7 @@ def _cut_off(event: LazyRows, start: int, layout: _Layout) -> bytes:
     cursor = Cursor(bytes(event.data), start)
     out = bytearray(layout.head + b"\n")
     if event.before_columns is not None and not _broken_image(
-        table, cursor, (event.before_columns, layout.before, layout.before_head), 0, out
+        table, cursor, (event.before_columns, layout.before, _WHERE), 0, out
     ):
         return bytes(out)
     if event.after_columns is None:
@@ -199,7 +201,7 @@ def _cut_off(event: LazyRows, start: int, layout: _Layout) -> bytes:
                 )
                 return bytes(out)
             bits = int.from_bytes(cursor.take(size, "partial_columns"), "little")
-    _broken_image(table, cursor, (event.after_columns, layout.after, layout.after_head), bits, out)
+    _broken_image(table, cursor, (event.after_columns, layout.after, _SET), bits, out)
     return bytes(out)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import PASSED, FileReader, Passed, read_events
+from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
@@ -32,6 +33,24 @@ def test_what_is_left_is_the_same_and_what_is_passed_over_is_counted(path: Path)
             assert list(one.body.rows()) == list(other.body.rows())
     gone = Counter(event.header.type for event in whole if event.inner is None and event.header.type in PASSED)
     assert passed.counts == gone
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_the_gtid_of_what_is_left_is_there_to_be_taken_once(path: Path) -> None:
+    data = path.read_bytes()
+    reader = FileReader()
+    passed = reader.decoder.pass_over = Passed()
+    expected: object = None
+    whole = iter(read_events(io.BytesIO(data)))
+    for left in read_events(io.BytesIO(data), reader=reader):
+        for event in whole:
+            if isinstance(event.body, (Gtid, GtidTagged)):
+                expected = event.body
+            if event.position == left.position:
+                break
+        assert passed.take_gtid() == expected
+        assert passed.take_gtid() is None
+        expected = None
 
 
 def test_damage_in_an_event_that_is_passed_over_is_an_error() -> None:

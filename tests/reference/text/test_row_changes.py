@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from conformance.reference.binlog.control_events import Rotate
+from conformance.reference.binlog.control_events import Rotate, Stop
 from conformance.reference.binlog.event import Event
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
@@ -26,7 +26,7 @@ from conformance.reference.replay.engine import Replay
 from conformance.reference.tables import columns as column_types
 from conformance.reference.tables.columns import ColumnType, PartialJson
 from conformance.reference.tables.metadata import DefaultCharset, Members, Names
-from conformance.reference.text.row_changes import Form, RowChanges, operation_of
+from conformance.reference.text.row_changes import Counts, Form, RowChanges, operation_of
 from conformance.reference.text.row_changes import changes_of as changes_of_event
 from tests.reference.text.made_logs import insert, partial_update, table_of
 
@@ -385,3 +385,59 @@ def test_a_path_that_is_no_utf_8_is_kept() -> None:
 )
 def test_more_values_of_other_types(column: ColumnType, stored: str, shown: str) -> None:
     assert after(insert(table_of(column), "00" + stored)) == f'{{"@1": {shown}}}'
+
+
+def gtid_in(line: str) -> object:
+    return json.loads(line)["gtid"]
+
+
+def test_rows_have_the_gtid_that_is_in_force() -> None:
+    """Of the file before: none. Of what a caller says: until the next one. STOP and ROTATE end it."""
+    table = table_of(ColumnType(column_types.LONG))
+    rows = in_event(insert(table, "0005000000"))
+    changes = RowChanges()
+    changes.start_file("f", "6d31aba5-e4a6-11f1-9d7e-02fc00000001:7")
+    assert changes.gtid == "6d31aba5-e4a6-11f1-9d7e-02fc00000001:7"
+    assert list(map(gtid_in, changes.event(rows))) == ["6d31aba5-e4a6-11f1-9d7e-02fc00000001:7"]
+    changes.begin_transaction(Gtid(uuid=UUID(int=5), gno=8))
+    assert list(map(gtid_in, changes.event(rows))) == [f"{UUID(int=5)}:8"]
+    for body in (Stop(), Rotate(name=b"binlog.000002")):
+        changes.begin_transaction(GtidTagged(uuid=UUID(int=5), gno=9, tag="a"))
+        assert list(map(gtid_in, changes.event(rows))) == [f"{UUID(int=5)}:a:9"]
+        assert not list(changes.event(in_event(body)))
+        assert list(map(gtid_in, changes.event(rows))) == [None]
+    changes.start_file("g")
+    assert list(map(gtid_in, changes.event(rows))) == [None]
+
+
+def test_counts_are_taken_once() -> None:
+    changes = RowChanges()
+    changes.start_file("f")
+    list(changes.event(in_event(insert(table_of(ColumnType(column_types.LONG)), "0005000000"))))
+    list(changes.event(in_event(Stop())))
+    taken = changes.take_counts()
+    assert (taken.changes, taken.other_events, taken.unresolved) == (1, 1, 0)
+    assert changes.take_counts() == Counts()
+
+
+def test_both_images_have_documents_in_the_form_that_was_asked_for() -> None:
+    table = table_of(ColumnType(column_types.JSON, 4))
+    document = encode(UInt(5))
+    row = Row((document,), (document,))
+    event = in_event(rows_body(table, EventType.UPDATE_ROWS, [row]))
+    for tagged, shown in ((False, 5), (True, {"$type": "UNSIGNED INTEGER", "text": "5"})):
+        changes = RowChanges(tagged=tagged)
+        changes.start_file("f")
+        (line,) = map(json.loads, changes.event(event))
+        assert line["before"] == line["after"] == {"@1": {"json": shown}}
+    (change,) = changes_of_event(rows_body(table, EventType.UPDATE_ROWS, [row]), form=Form.APART)
+    assert (change.before, change.after) == ("{}", "{}")
+
+
+def test_a_damaged_document_is_named_by_row_and_column() -> None:
+    table = table_of(ColumnType(column_types.JSON, 4))
+    sound = Row((encode(1),), (encode(1),))
+    for row in (Row((b"\x0d",), (encode(1),)), Row((encode(1),), (b"\x0d",))):
+        with pytest.raises(CodecError) as caught:
+            list(changes_of_event(rows_body(table, EventType.UPDATE_ROWS, [sound, row])))
+        assert caught.value.path[:2] == ("rows[1]", "@1")
