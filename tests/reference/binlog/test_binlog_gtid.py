@@ -238,6 +238,8 @@ def test_only_a_transaction_with_a_number_has_a_text() -> None:
     assert gtid_text(Gtid(uuid=uuid, gno=7)) == f"{uuid}:7"
     assert gtid_text(GtidTagged(uuid=uuid, gno=7, tag="t")) == f"{uuid}:t:7"
     assert gtid_text(GtidTagged(uuid=uuid, gno=7)) == f"{uuid}:7"
+    assert gtid_text(GtidTagged(uuid=None, gno=None, tag=None)) == "00000000-0000-0000-0000-000000000000:0"
+    assert gtid_text(GtidTagged(uuid=uuid, gno=-5, tag="t")) == f"{uuid}:t:18446744073709551611"
     assert gtid_text(Gtid(type=EventType.ANONYMOUS_GTID, uuid=uuid, gno=7)) is None
     assert gtid_text(Query(text=b"BEGIN")) is None
 

@@ -122,10 +122,65 @@ def test_an_event_is_printed_in_the_clients_words(body: Any, text: str) -> None:
     assert body_text(body) == text
 
 
+def test_an_event_that_may_be_ignored_is_said_to_be() -> None:
+    ignored = "\tIgnorable\n# Unrecognized ignorable event\n"
+    unknown = control_events.Opaque(type=99, data=b"")
+    assert body_text(unknown, flags=Flag.IGNORABLE) == ignored
+    assert body_text(control_events.Stop(), flags=Flag.IGNORABLE) == "\tStop\n"
+
+
 def test_a_set_of_gtids_has_a_line_for_each_source() -> None:
     one, other = UUID(int=1), UUID(int=2)
     bodies = decode_event(encode_event(PreviousGtids.parse(f"{one}:1-3,{other}:5"))).body
     assert body_text(bodies) == f"\tPrevious-GTIDs\n# {one}:1-3,\n# {other}:5\n"
+
+
+def test_a_load_whose_file_was_not_seen_is_printed_only_where_all_is() -> None:
+    load = ExecuteLoadQuery(text=b"LOAD DATA INFILE 'x'", file_id=3, start=9, end=20, status=())
+    shown = "Execute_load_query"
+    assert shown in printed(LogText(), event(load))
+    for file_id in (4, 3):
+        text = LogText(complete=False)
+        assert shown not in printed(text, event(load))
+        printed(text, event(LoadBlock(type=EventType.BEGIN_LOAD_QUERY, file_id=file_id, data=b"")))
+        assert (shown in printed(text, event(load))) is (file_id == 3)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (statement_events.Intvar(kind=1, value=(1 << 64) - 2), "SET LAST_INSERT_ID=-2"),
+        (statement_events.Intvar(kind=2, value=1 << 63), "SET INSERT_ID=-9223372036854775808"),
+        (
+            statement_events.Rand(seed1=(1 << 63) - 1, seed2=1 << 63),
+            "SET @@RAND_SEED1=9223372036854775807, @@RAND_SEED2=-9223372036854775808",
+        ),
+    ],
+)
+def test_numbers_of_a_statement_have_a_sign(body: Any, text: str) -> None:
+    lines = printed(LogText(), event(body), event(Query(text=b"INSERT", status=()))).splitlines()
+    assert f"{text}/*!*/;" in lines
+
+
+def test_what_waits_is_dumped_where_it_is_printed() -> None:
+    intvar, query = event(statement_events.Intvar(kind=2, value=5)), event(Query(text=b"INSERT", status=()))
+    text = LogText()
+    assert b"".join(text.event(intvar, b"\x55" * 40)) == b"# at 4\n"
+    lines = b"".join(text.event(query, b"\x66" * 40)).split(b"Intvar")
+    assert (b"55 55 55" in lines[0], b"66 66" in lines[0], b"66 66 66" in lines[1]) == (True, False, True)
+
+
+def test_a_statement_is_open_while_rows_or_settings_wait() -> None:
+    table = table_of(LONG)
+    rows = insert(table, "0005000000")
+    text = LogText()
+    states = [text.inside_statement]
+    for body in (
+        replace(rows, flags=0), rows, statement_events.Rand(seed1=1, seed2=2), Query(text=b"INSERT", status=()), rows,
+    ):  # fmt: skip
+        printed(text, event(body))
+        states.append(text.inside_statement)
+    assert states == [False, True, False, True, False, False]
 
 
 def test_a_load_statement_says_which_file() -> None:

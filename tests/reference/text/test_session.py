@@ -194,6 +194,7 @@ def test_a_user_variable_that_is_a_number(kind: int, value: bytes, flags: int | 
     ("value", "collation", "shown"),
     [
         (b"abc", 255, "_utf8mb4 0x616263 COLLATE `utf8mb4_0900_ai_ci`"),
+        (b"\xab\xcd\xef", 63, "_binary 0xABCDEF COLLATE `binary`"),
         (b"12345678", 8, "_latin1 0x3132333435363738 COLLATE `latin1_swedish_ci`"),
         (b"", 63, '_binary "" COLLATE `binary`'),
         (b"abc", 9999, "???"),
@@ -203,6 +204,33 @@ def test_a_user_variable_that_is_a_number(kind: int, value: bytes, flags: int | 
 def test_a_user_variable_that_is_a_string(value: bytes | None, collation: int, shown: str) -> None:
     variable = UserVar(name=b"v", value=value, kind=STRING if value is not None else INT, collation=collation)
     assert lines(Session().user_variable(variable)) == [*charsets(33, 33, 33), f"SET @`v`:={shown}"]
+
+
+@pytest.mark.parametrize("kind", [INT, REAL, DECIMAL, STRING])
+def test_a_user_variable_of_an_unknown_collation_is_not_shown(kind: int) -> None:
+    variable = UserVar(name=b"v", value=bytes(8), kind=kind, collation=9999)
+    assert lines(Session().user_variable(variable)) == [*charsets(33, 33, 33), "SET @`v`:=???"]
+
+
+def test_a_statement_without_a_schema_makes_the_next_one_name_its_own() -> None:
+    session = Session()
+    assert said(session, schema=b"d")[0] == "use `d`"
+    assert said(session, schema=b"d") == said(session) == ["SET TIMESTAMP=5"]
+    assert said(session, schema=b"d") == ["use `d`", "SET TIMESTAMP=5"]
+
+
+def test_the_same_statement_under_other_flags_is_looked_at_again() -> None:
+    session = Session()
+    said(session)
+    query = Query(text=b"x", thread_id=9, status=())
+
+    def again(flags: int) -> list[str]:
+        header = Header(timestamp=5, type=EventType.QUERY, server_id=1, length=99, log_pos=99, flags=flags)
+        return lines(session.statement(header, query))
+
+    assert again(0) == again(0) == ["SET TIMESTAMP=5"]
+    assert again(Flag.THREAD_SPECIFIC) == ["SET TIMESTAMP=5", "SET @@session.pseudo_thread_id=9"]
+    assert again(Flag.THREAD_SPECIFIC) == again(0) == ["SET TIMESTAMP=5"]
 
 
 def test_the_character_sets_of_a_statement_hold_again_behind_a_user_variable() -> None:
