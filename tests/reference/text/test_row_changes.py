@@ -435,9 +435,9 @@ def test_both_images_have_documents_in_the_form_that_was_asked_for() -> None:
 
 
 def test_a_damaged_document_is_named_by_row_and_column() -> None:
-    table = table_of(ColumnType(column_types.JSON, 4))
+    table = table_of(ColumnType(column_types.JSON, 4), metadata=(Names(("document",)),))
     sound = Row((encode(1),), (encode(1),))
     for row in (Row((b"\x0d",), (encode(1),)), Row((encode(1),), (b"\x0d",))):
         with pytest.raises(CodecError) as caught:
             list(changes_of_event(rows_body(table, EventType.UPDATE_ROWS, [sound, row])))
-        assert caught.value.path[:2] == ("rows[1]", "@1")
+        assert caught.value.path[:2] == ("rows[1]", "document")
