@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY, COLLATIONS
-from conformance.reference.tables.metadata import ColumnInfo, key_parts
+from conformance.reference.tables.metadata import Bits, ColumnInfo, Field, key_parts
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK
 
 if TYPE_CHECKING:
@@ -57,26 +57,34 @@ _ROW_ID: Final = b"my_row_id"  # the name of a generated invisible primary key i
 def metadata_text(table: TableMap) -> bytes:
     """The ``# Columns(...)`` lines, and ``# Primary Key(...)`` where the log says what the key is."""
     generated = bool(table.flags & GENERATED_INVISIBLE_PK)
-    parts = []
-    for index, info in enumerate(table.described):
-        parts.append(_column(info, generated=generated and not index))
+    columns = list(table.described)
+    if generated and columns:
+        columns[0] = _generated_key(columns[0], table)
+    parts = [_column(info, generated=generated and not index) for index, info in enumerate(columns)]
     out = b"# Columns(" + b",\n#         ".join(parts) + b")\n"
-    key = _key(table)
-    if not key and generated:
-        key = [_ROW_ID]
+    key = [_ROW_ID] if generated else _key(table)
     if key:
         out += b"# Primary Key(" + b", ".join(key) + b")\n"
     return out
+
+
+def _generated_key(info: ColumnInfo, table: TableMap) -> ColumnInfo:
+    """The first column of such a table: what the log does not say of it is that of ``my_row_id``."""
+    says_sign = any(isinstance(item, Bits) and item.field == Field.SIGNEDNESS for item in table.metadata)
+    return info._replace(
+        name=_ROW_ID.decode() if info.name is None else info.name,
+        unsigned=(info.unsigned and info.type.type != types.YEAR) or not (says_sign and info.type.is_numeric),
+        nullable=False,
+        visible=bool(info.visible),
+    )
 
 
 def _column(info: ColumnInfo, *, generated: bool) -> bytes:
     parts = []
     if info.name is not None:
         parts.append(_name(info.name))
-    elif generated:
-        parts.append(b"`" + _ROW_ID + b"`")
     parts.append(type_name(info).encode())
-    if generated or (info.unsigned and info.type.type != types.YEAR):
+    if info.unsigned and (generated or info.type.type != types.YEAR):
         parts.append(b"UNSIGNED")
     if not info.nullable:
         parts.append(b"NOT NULL")
@@ -86,7 +94,7 @@ def _column(info: ColumnInfo, *, generated: bool) -> bytes:
     known = COLLATIONS.get(info.collation) if info.collation is not None else None
     if known is not None and (known.id != BINARY or info.type.is_enum_or_set):
         text += f" CHARSET {known.charset} COLLATE {known.name}".encode()
-    if info.visible is False or generated:
+    if info.visible is False:
         text += b" INVISIBLE"
     if generated:
         text += b" AUTO_INCREMENT"

@@ -1,16 +1,17 @@
-"""Logs of events that no server writes so, printed by us and by mysqlbinlog itself: all kinds but rows, all headers."""
+"""Logs that no server writes so, printed by us and by mysqlbinlog itself: events of all kinds but rows, tables."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 from io import BytesIO
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from conformance.checks.boundaries.marked_files import OTHER_WORDS
-from conformance.reference.binlog.control_events import Heartbeat, Ignorable, Incident, XaPrepare
+from conformance.reference.binlog.control_events import Heartbeat, Ignorable, Incident, XaPrepare, Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.format_description import FormatDescription
@@ -20,6 +21,9 @@ from conformance.reference.binlog.load import ExecuteLoadQuery, LoadBlock
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.statement_events import Intvar, Rand, UserVar, UserVarType
 from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.tables.columns import JSON, LONG, LONGLONG, YEAR, ColumnType
+from conformance.reference.tables.metadata import Bits, Field, Names, Numbers
+from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.text.mysqlbinlog import LogText
 from conformance.servers.errors import ServerUnavailable
 from fuzz.sound import events as sound
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.reference.binlog.event import Body
+    from conformance.reference.tables.metadata import MetadataField
     from conformance.servers.install.installation import Installation
     from generators.draw import Draw
 
@@ -114,21 +119,60 @@ def mysqlbinlog(installation: Installation) -> list[str]:
         pytest.skip(str(error))
 
 
+def both(mysqlbinlog: list[str], data: bytes, place: Path) -> tuple[bytes, bytes] | None:
+    """Our text and the client's; ``None`` for a log that the client refuses."""
+    path = place / "made.binlog"
+    path.write_bytes(data)
+    command = [*mysqlbinlog, "--no-defaults", "-vv", "--base64-output=decode-rows", "--print-table-metadata", str(path)]
+    done = subprocess.run(command, env={**os.environ, "TZ": "UTC"}, capture_output=True, check=False)
+    if done.returncode:
+        return None
+    text = LogText(types=True, metadata=True)
+    pieces = [piece for event in read_events(BytesIO(data), expand=True) for piece in text.event(event)]
+    ours = b"".join([text.begin(), *pieces, *text.end()])
+    return OTHER_WORDS.sub(b"", ours), OTHER_WORDS.sub(b"", done.stdout)
+
+
 def test_logs_that_no_server_writes_are_printed_as_the_client_prints_them(
     mysqlbinlog: list[str], tmp_path: Path
 ) -> None:
-    path = tmp_path / "made.binlog"
-    command = [*mysqlbinlog, "--no-defaults", "-vv", "--base64-output=decode-rows", "--print-table-metadata", str(path)]
     printed = 0
     for seed in range(_LOGS):
-        data = log(seed)
-        path.write_bytes(data)
-        done = subprocess.run(command, env={**os.environ, "TZ": "UTC"}, capture_output=True, check=False)
-        if done.returncode:
-            continue  # some bodies are refused
-        text = LogText(types=True, metadata=True)
-        pieces = [piece for event in read_events(BytesIO(data), expand=True) for piece in text.event(event)]
-        ours = b"".join([text.begin(), *pieces, *text.end()])
-        assert OTHER_WORDS.sub(b"", ours) == OTHER_WORDS.sub(b"", done.stdout), seed
-        printed += 1
+        texts = both(mysqlbinlog, log(seed), tmp_path)
+        if texts is not None:  # some bodies are refused
+            assert texts[0] == texts[1], seed
+            printed += 1
     assert printed > _LOGS // 2
+
+
+@pytest.mark.parametrize("kind", [LONGLONG, LONG, YEAR, JSON])
+def test_a_generated_key_is_described_as_the_client_describes_it(
+    mysqlbinlog: list[str], kind: int, tmp_path: Path
+) -> None:
+    """With and without each field of the metadata; servers generate keys of one form alone."""
+    column, writer = ColumnType(kind, 4 if kind == JSON else 0), FileWriter()
+    numbers = 2 if column.is_numeric else 1
+    data = writer.start()
+    for nullable, unsigned, visible, key, names in product(
+        (False, True), (None, False, True), (None, False, True), (None, 0, 1), (False, True)
+    ):
+        fields: list[MetadataField] = []
+        if unsigned is not None:
+            fields.append(Bits(Field.SIGNEDNESS, (unsigned,) * numbers))
+        if names:
+            fields.append(Names(("k", "v")))
+        if key is not None:
+            fields.append(Numbers(Field.SIMPLE_PRIMARY_KEY, (key,)))
+        if visible is not None:
+            fields.append(Bits(Field.COLUMN_VISIBILITY, (visible, True)))
+        table = TableMap(
+            table_id=7, schema="d", table="t", columns=(column, ColumnType(LONG)), nullable=(nullable, True),
+            metadata=tuple(fields), flags=GENERATED_INVISIBLE_PK | 1,
+        )  # fmt: skip
+        gtid = Gtid(uuid=NIL_UUID, gno=1, immediate_commit_timestamp=1, transaction_length=1,
+                    immediate_server_version=90704)  # fmt: skip
+        data += writer.add(gtid) + writer.add(Query(text=b"BEGIN")) + writer.add(table) + writer.add(Xid(xid=1))
+    texts = both(mysqlbinlog, data, tmp_path)
+    assert texts is not None
+    assert texts[0] == texts[1]
+    assert texts[0].count(b"# Columns(") == 108

@@ -167,5 +167,6 @@ def test_a_generated_key_shows_without_names() -> None:
         ColumnType(column_types.LONGLONG), ColumnType(column_types.LONG), metadata=[Bits(1, (True, False))], flags=5
     )
     assert metadata_text(table).decode() == (
-        "# Columns(`my_row_id` BIGINT UNSIGNED INVISIBLE AUTO_INCREMENT,\n#         INT)\n# Primary Key(my_row_id)\n"
+        "# Columns(`my_row_id` BIGINT UNSIGNED NOT NULL INVISIBLE AUTO_INCREMENT,\n"
+        "#         INT)\n# Primary Key(my_row_id)\n"
     )
