@@ -25,7 +25,6 @@ from conformance.reference.tables.columns import JSON, LONG, LONGLONG, YEAR, Col
 from conformance.reference.tables.metadata import Bits, Field, Names, Numbers
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.text.mysqlbinlog import LogText
-from conformance.servers.errors import ServerUnavailable
 from fuzz.sound import events as sound
 from generators.draw import Stream
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Body
     from conformance.reference.tables.metadata import MetadataField
-    from conformance.servers.install.installation import Installation
     from generators.draw import Draw
 
 pytestmark = pytest.mark.live
@@ -109,14 +107,6 @@ def bodies(draw: Draw) -> Iterator[Body]:
         # Starts of files, and what belongs to a file that a load brings along, have tests of their own.
         if not isinstance(event, (FormatDescription, LoadBlock, ExecuteLoadQuery)):
             yield event
-
-
-@pytest.fixture(scope="module")
-def mysqlbinlog(installation: Installation) -> list[str]:
-    try:
-        return installation.program("mysqlbinlog")
-    except ServerUnavailable as error:
-        pytest.skip(str(error))
 
 
 def both(mysqlbinlog: list[str], data: bytes, place: Path) -> tuple[bytes, bytes] | None:

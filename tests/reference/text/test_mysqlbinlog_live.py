@@ -25,25 +25,15 @@ from conformance.reference.binlog.rows import rows_body
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.tables.columns import LONG, ColumnType
 from conformance.reference.tables.table_map import TableMap
-from conformance.servers.errors import ServerUnavailable
 from tests.reference.text.test_mysqlbinlog_text import whole_text
 from tests.reference.text.test_pseudo_sql import GEOMETRY_ERROR, same_but_geometry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.servers.install.installation import Installation
 
 pytestmark = pytest.mark.live
 CORPUS = sorted((Path(__file__).parents[2] / "data" / "binlogs").glob("*.binlog"))
-
-
-@pytest.fixture(scope="module")
-def mysqlbinlog(installation: Installation) -> list[str]:
-    try:
-        return installation.program("mysqlbinlog")
-    except ServerUnavailable as error:
-        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize("options", ["-v", "-vv", "-vv --print-table-metadata"])
