@@ -1,4 +1,4 @@
-"""What a module of checks judges, read from its source: importing one takes ten times as long."""
+"""What a module of checks judges, read from its source, so that a run need not import all of them."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def default_options(number: tuple[int, int, int], *, performance_schema: bool) -
         "character-set-server": "utf8mb4" if dialect.server.utf8mb4_is_safe else "latin1",
         "innodb-buffer-pool-size": "64M",
         "innodb-flush-log-at-trx-commit": "0",
-        # Pages go to the system's cache and nobody waits for the disk: a start takes 0.1 s less, a CREATE TABLE 1 ms.
+        # Pages go to the system's cache and nobody waits for the disk: a start from a disk takes 0.1 s less.
         "innodb-flush-method": "nosync",
         "innodb-log-buffer-size": "8M",  # the server writes zeros over all of it at its start: 64 MB are its default
         # Kernels allow so many native requests in all (fs.aio-max-nr): two dozen servers use them up.
