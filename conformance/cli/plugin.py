@@ -195,6 +195,7 @@ class LabRun:
         self.selected = [item for item in session.items if is_check(item)]
         if self.selected:
             gc.freeze()  # modules and checks stay to the end: the garbage collector need not visit them
+            gc.set_threshold(10_000)  # documents make many objects and few cycles
         first = self._before is None and not session.config.option.collectonly
         if first and self.selected and self._report_path is not None:
             from conformance.report.directory import DirectoryInUseError, ReportDirectory, ReportError

@@ -186,6 +186,7 @@ _worker: dict[str, Any] = {}
 def _start_worker(attachment: Attachment, parent: int, portable: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     gc.freeze()  # the modules stay: the garbage collector need not visit them
+    gc.set_threshold(10_000)  # documents make many objects and few cycles
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
     if os.getppid() != parent:

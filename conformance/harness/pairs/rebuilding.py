@@ -19,7 +19,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque, UInt, same
-from conformance.reference.jsonb.view import View
+from conformance.reference.jsonb.view import View, open_document
 from conformance.reference.partial.document import Document, element_index
 from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal
 from conformance.reference.partial.paths import Cell, Member
@@ -97,12 +97,16 @@ def _made(rule: RebuiltRows, case: UpdateCase, rows: Rows) -> Rebuilt:
         for column in json:
             stored = row[column]
             assert stored is None or isinstance(stored, bytes)
-            draw = Stream(rule.seed, "rebuild", str(row[case.selector]), column)
-            made[column] = None if stored is None else encode(_DOCUMENTS[rule.make](draw, decode(stored)))
-            values[column] = made[column]
-            path = None if stored is None or rule.make != "padded" else _place(decode(stored))
-            if path is not None:
-                values[column], made[column] = _padded(decode(stored or b""))
+            if stored is None:
+                made[column] = values[column] = None
+                continue
+            value = decode(stored)
+            path = _place(value) if rule.make == "padded" else None
+            if path is None:
+                draw = Stream(rule.seed, "rebuild", str(row[case.selector]), column)
+                made[column] = values[column] = encode(_DOCUMENTS[rule.make](draw, value))
+            else:
+                values[column], made[column] = _padded(value)
                 remove = _MEMBER if path == _MEMBER else "$[last]"
                 padded.setdefault((column, remove), []).append(row[case.selector])
         inserted.append([values[column.name] for column in table.columns])
@@ -174,13 +178,13 @@ def other_numbers(draw: Draw, value: JsonValue) -> JsonValue:
     return draw.choice(others) if others else value
 
 
-def _of_kind(case: UpdateCase, kind: type) -> list[tuple[str, tuple[int, ...]]]:
+def _roots(case: UpdateCase, kind: Callable[[View], bool]) -> list[tuple[str, tuple[int, ...]]]:
     found = []
     for index in case.table.json_columns:
         rows = tuple(
             number
             for number, row in enumerate(case.rows)
-            if isinstance(stored := row[index], bytes) and isinstance(decode(stored), kind)
+            if isinstance(stored := row[index], bytes) and kind(open_document(stored))
         )
         if rows:
             found.append((case.table.columns[index].name, rows))
@@ -189,7 +193,7 @@ def _of_kind(case: UpdateCase, kind: type) -> list[tuple[str, tuple[int, ...]]]:
 
 def _objects(case: UpdateCase) -> list[tuple[str, tuple[int, ...]]]:
     """JSON columns, and the start rows in which their document is an object."""
-    return _of_kind(case, dict)
+    return _roots(case, lambda root: root.is_object)
 
 
 def _set(case: UpdateCase, *pairs: tuple[str, JsonValue]) -> tuple[Step, ...]:
@@ -203,7 +207,7 @@ def _set(case: UpdateCase, *pairs: tuple[str, JsonValue]) -> tuple[Step, ...]:
 
 def _arrays(case: UpdateCase) -> list[tuple[str, tuple[int, ...]]]:
     """JSON columns, and the start rows in which their document is an array."""
-    return _of_kind(case, list)
+    return _roots(case, lambda root: root.is_array)
 
 
 def _append(case: UpdateCase, value: JsonValue) -> tuple[Step, ...]:

@@ -44,7 +44,7 @@ def template(installation: Installation, narrate: Narrate = silent, *, page_size
     """The data directory to copy, built under a lock on first use. ``page_size``: InnoDB's, as its option takes it."""
     stat = installation.mysqld.stat()
     key = hashlib.sha256(
-        json.dumps([str(installation.mysqld), stat.st_size, stat.st_mtime_ns, installation.version]).encode()
+        json.dumps([str(installation.mysqld.resolve()), stat.st_size, stat.st_mtime_ns, installation.version]).encode()
     ).hexdigest()[:12]
     pages = "" if page_size is None else f"-pages-{page_size}"
     directory = cache_root() / "templates" / f"{installation.version}-{key}{pages}"
@@ -92,6 +92,10 @@ def _initialise(installation: Installation, data: Path, work: Path, page_size: s
             f"{installation.mysqld} --initialize-insecure fails with status {answer.returncode}", detail=text[-3000:]
         )
     (data / "auto.cnf").unlink(missing_ok=True)  # the copy's own server UUID
+    # The initialisation ended with a clean shutdown, so these hold nothing that is needed. Each start would read all of
+    # their pages (16 MiB on 9.7.4, a tenth of its time); it makes new files instead.
+    for doublewrite in data.glob("*.dblwr"):
+        doublewrite.unlink()
 
 
 def _copy_shipped(installation: Installation, data: Path) -> None:
