@@ -14,10 +14,13 @@ from conformance.reference.binlog.query import (
     read_tail,
 )
 from conformance.reference.cursor import Cursor, Decoded, Layout
+from conformance.reference.errors import DecodeError
 from conformance.reference.event_types import EventType
 
 _FILE_ID: Final = Layout(file_id="I")
 _POST_HEADER: Final = Layout(**POST_HEADER.forms, file_id="I", name_start="I", name_end="I", duplicates="B")
+_PLACES: Final = {"start": 17, "end": 21, "duplicates": 25}
+_REPLACE: Final = 2  # 0: a duplicate key is an error, 1: the new row is ignored, 2: it replaces the other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +77,18 @@ class ExecuteLoadQuery(Decoded):
 
     @classmethod
     def read(cls, cursor: Cursor) -> ExecuteLoadQuery:
+        begin = cursor.pos
         thread_id, time, schema_length, error, status_length, *load = cursor.fields(_POST_HEADER, "post_header")
         file_id, start, end, duplicates = load
         status, schema = read_tail(cursor, schema_length, status_length)
+        text = cursor.rest("text")
+        limits = {"start": (start, len(text)), "end": (end, len(text)), "duplicates": (duplicates, _REPLACE)}
+        for name, (got, highest) in limits.items():
+            if got > highest:  # the server and its clients refuse these too (observed on 9.7.4)
+                offset = begin + _PLACES[name]
+                cursor.refuse(
+                    DecodeError("out-of-range", name, offset=offset, expected=f"0..{highest}", got=got, path=(name,))
+                )
         return cls(
             thread_id=thread_id,
             execution_time=time,
@@ -87,7 +99,7 @@ class ExecuteLoadQuery(Decoded):
             duplicates=duplicates,
             status=status,
             schema=schema,
-            text=cursor.rest("text"),
+            text=text,
         )
 
     def encode(self) -> bytes:

@@ -86,7 +86,7 @@ class LogText:
         complete: bool = True,
     ) -> None:
         self._complete = complete
-        self._loaded: set[int] = set()  # the files of LOAD DATA whose blocks were seen
+        self._loaded: set[int] = set()  # the files that a LOAD DATA may name: begun, and not loaded yet
         self._server = server or MYSQL.server
         self.types = types
         self._spool: Spool = spool or MemorySpool()
@@ -177,10 +177,12 @@ class LogText:
             yield from self._take_deferred()
         if isinstance(body, statement_events.RowsQuery) and not self.types:
             return
-        if isinstance(body, load.LoadBlock):
+        if isinstance(body, load.LoadBlock) and body.type == EventType.BEGIN_LOAD_QUERY:
             self._loaded.add(body.file_id)
-        if isinstance(body, load.ExecuteLoadQuery) and not self._complete and body.file_id not in self._loaded:
-            return
+        if isinstance(body, load.ExecuteLoadQuery):
+            if not self._complete and body.file_id not in self._loaded:
+                return
+            self._loaded.discard(body.file_id)
         yield self._lines.head(event, data) + b"".join(self._body(event))
         self._added.follow(body)
 
@@ -257,7 +259,7 @@ class LogText:
                     body.thread_id, body.execution_time, body.error_code,
                 )  # fmt: skip
                 yield self._lines.session.statement(header, body) + body.text + b"\n" + DELIMITER
-                yield b"# file_id: %d \n" % body.file_id
+                yield b"# file_id: %d \n" % _signed(body.file_id, 32)
             case _:
                 yield self._small(event)
 
@@ -279,7 +281,7 @@ class LogText:
                 return b"\tUser_var\n" + self._lines.session.user_variable(body)
             case load.LoadBlock() as body:
                 name = b"Begin_load_query" if body.type == EventType.BEGIN_LOAD_QUERY else b"Append_block"
-                return b"\n#%b: file_id: %d  block_len: %d\n" % (name, body.file_id, len(body.data))
+                return b"\n#%b: file_id: %d  block_len: %d\n" % (name, _signed(body.file_id, 32), len(body.data))
             case load.DeleteFile(file_id=file_id):
                 return b"\n#Delete_file: file_id=%d\n" % file_id
             case control_events.Incident(number=number):
@@ -316,9 +318,9 @@ class LogText:
         return words + b"ZSTD\tuncompressed_size=%d\n" % (body.uncompressed_size or 0)
 
 
-def _signed(value: int) -> int:
-    """A number of eight bytes as the client prints it."""
-    return value - (1 << 64) if value >> 63 else value
+def _signed(value: int, bits: int = 64) -> int:
+    """A number of so many bits as the client prints it."""
+    return value - (1 << bits) if value >> (bits - 1) else value
 
 
 def _escaped(text: bytes) -> bytes:

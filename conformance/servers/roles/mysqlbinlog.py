@@ -37,7 +37,14 @@ def print_bytes(program: Sequence[str], data: bytes, *, patience: float = PATIEN
     with TemporaryDirectory(prefix="binlog-lab-") as directory, TemporaryFile() as out:
         path = Path(directory) / "damaged.binlog"
         path.write_bytes(data)
-        command = [*program, "--no-defaults", "-v", "--base64-output=decode-rows", str(path)]
+        command = [
+            *program,
+            "--no-defaults",
+            "-v",
+            "--base64-output=decode-rows",
+            f"--local-load={directory}",
+            str(path),
+        ]
         started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL)
         try:
             _limit(started.pid)

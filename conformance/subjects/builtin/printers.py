@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from conformance.servers.errors import ServerError
@@ -40,7 +41,10 @@ class Printer:
         begun = time.perf_counter()
         failure: Failure | None = None
         detail = error = ""
-        with Child([*self._program, *_OPTIONS, path], self._limits) as child:
+        with (
+            TemporaryDirectory(prefix="binlog-lab-") as loads,  # it writes the files of LOAD DATA statements
+            Child([*self._program, *_OPTIONS, f"--local-load={loads}", path], self._limits) as child,
+        ):
             try:
                 output = child.read(self._limits.request)
             except Stopped as stop:

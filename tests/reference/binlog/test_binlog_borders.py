@@ -246,11 +246,27 @@ def test_a_payload_is_what_its_fields_say() -> None:
 
 
 def test_the_fields_of_a_loading_statement_in_their_order() -> None:
-    head = pack("<IIBHHIIIB", 7, 6, 1, 5, 0, 4, 0x0102, 0x01020304, 2)
-    body: Any = decode_body(EventType.EXECUTE_LOAD_QUERY, head + b"d\0LOAD", {})
+    head = pack("<IIBHHIIIB", 7, 6, 1, 5, 0, 4, 0x0102, 0x010203, 2)
+    text = b"x" * 0x010203
+    body: Any = decode_body(EventType.EXECUTE_LOAD_QUERY, head + b"d\0" + text, {})
     assert (body.thread_id, body.execution_time, body.error_code, body.file_id) == (7, 6, 5, 4)
-    assert (body.start, body.end, body.duplicates, body.schema, body.text) == (0x0102, 0x01020304, 2, b"d", b"LOAD")
-    assert body.encode() == head + b"d\0LOAD"
+    assert (body.start, body.end, body.duplicates, body.schema, body.text) == (0x0102, 0x010203, 2, b"d", text)
+    assert body.encode() == head + b"d\0" + text
+
+
+@pytest.mark.parametrize(
+    ("field", "offset", "load"),
+    [("start", 17, (5, 4, 2)), ("end", 21, (4, 5, 2)), ("duplicates", 25, (4, 4, 3)), (None, 0, (4, 4, 2))],
+)
+def test_a_loading_statement_points_into_its_text(field: str | None, offset: int, load: tuple[int, int, int]) -> None:
+    data = pack("<IIBHHIIIB", 7, 6, 1, 5, 0, 4, *load) + b"d\0LOAD"
+    if field is None:
+        assert decode_body(EventType.EXECUTE_LOAD_QUERY, data, {}).encode() == data
+        return
+    with pytest.raises(DecodeError) as caught:
+        decode_body(EventType.EXECUTE_LOAD_QUERY, data, {})
+    error = caught.value
+    assert (error.code, error.offset, error.path[-1]) == ("out-of-range", 19 + offset, field)
 
 
 # --- rows

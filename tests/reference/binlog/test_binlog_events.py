@@ -69,10 +69,10 @@ _BODIES: list[tuple[Body, str | None]] = [
     (ExecuteLoadQuery(text=b"LOAD", file_id=3, start=1, end=2, duplicates=2, schema=b"d"), None),
     (
         ExecuteLoadQuery(
-            text=b"L", file_id=3, start=1, end=2, duplicates=1, schema=b"d", thread_id=4, execution_time=5,
+            text=b"LO", file_id=3, start=1, end=2, duplicates=1, schema=b"d", thread_id=4, execution_time=5,
             error_code=6, status=(StatusInteger(Status.LC_TIME_NAMES, 7),),
         ),
-        "0400000005000000010600030003000000010000000200000001" + "070700" + "6400" + "4c",
+        "0400000005000000010600030003000000010000000200000001" + "070700" + "6400" + "4c4f",
     ),
     (
         TransactionContext(

@@ -17,10 +17,12 @@ from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import NIL_UUID, Gtid, GtidTagged
 from conformance.reference.binlog.header import Flag
-from conformance.reference.binlog.load import ExecuteLoadQuery, LoadBlock
+from conformance.reference.binlog.load import DeleteFile, ExecuteLoadQuery, LoadBlock
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.statement_events import Intvar, Rand, UserVar, UserVarType
 from conformance.reference.binlog.writer import FileWriter
+from conformance.reference.errors import DecodeError
+from conformance.reference.event_types import EventType
 from conformance.reference.tables.columns import JSON, LONG, LONGLONG, YEAR, ColumnType
 from conformance.reference.tables.metadata import Bits, Field, Names, Numbers
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 _LOGS: Final = 150
 _WIDE: Final = (0, 1, 5, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)
+_LOAD: Final = b"LOAD DATA INFILE 'x' INTO TABLE t FIELDS TERMINATED BY ','"
 _FLAGS: Final = (None, None, 0, *map(int, Flag))
 _TEXTS: Final = (
     b"BEGIN", b"COMMIT", b"ROLLBACK", b"SAVEPOINT `a`", b"rollback to x", b"XA START X'61',X'',1", b"CREATE DATABASE x",
@@ -109,15 +112,16 @@ def bodies(draw: Draw) -> Iterator[Body]:
             yield event
 
 
-def both(mysqlbinlog: list[str], data: bytes, place: Path) -> tuple[bytes, bytes] | None:
+def both(mysqlbinlog: list[str], data: bytes, place: Path, *, complete: bool = True) -> tuple[bytes, bytes] | None:
     """Our text and the client's; ``None`` for a log that the client refuses."""
     path = place / "made.binlog"
     path.write_bytes(data)
-    command = [*mysqlbinlog, "--no-defaults", "-vv", "--base64-output=decode-rows", "--print-table-metadata", str(path)]
+    command = [*mysqlbinlog, "--no-defaults", "-vv", "--base64-output=decode-rows", "--print-table-metadata"]
+    command += [f"--local-load={place}", str(path)]
     done = subprocess.run(command, env={**os.environ, "TZ": "UTC"}, capture_output=True, check=False)
     if done.returncode:
         return None
-    text = LogText(types=True, metadata=True)
+    text = LogText(types=True, metadata=True, complete=complete)
     pieces = [piece for event in read_events(BytesIO(data), expand=True) for piece in text.event(event)]
     ours = b"".join([text.begin(), *pieces, *text.end()])
     return OTHER_WORDS.sub(b"", ours), OTHER_WORDS.sub(b"", done.stdout)
@@ -133,6 +137,51 @@ def test_logs_that_no_server_writes_are_printed_as_the_client_prints_them(
             assert texts[0] == texts[1], seed
             printed += 1
     assert printed > _LOGS // 2
+
+
+def loads(seed: int) -> bytes:
+    """Blocks of files, statements that load them (some twice, some without a file), and files that are deleted."""
+    draw, writer = Stream("text/made-loads", seed), FileWriter()
+    data = writer.start()
+    for _ in range(1 + draw.below(7)):
+        file_id = draw.choice((1, 1, 2, (1 << 32) - 1))
+        events: tuple[Body, ...] = (
+            LoadBlock(type=EventType.BEGIN_LOAD_QUERY, file_id=file_id, data=draw.choice((b"", b"x,y\n", b"\xff" * 9))),
+            LoadBlock(type=EventType.APPEND_BLOCK, file_id=file_id, data=b"z"),
+            ExecuteLoadQuery(text=_LOAD, file_id=file_id, start=10, end=20, duplicates=draw.below(3)),
+            ExecuteLoadQuery(text=_LOAD, file_id=file_id, start=10, end=20, schema=b"d", error_code=1062),
+            DeleteFile(file_id=file_id),
+            Query(text=b"COMMIT"),
+        )
+        data += encode_event(draw.choice(events), timestamp=1_700_000_000, log_pos=None, start=len(data))
+    return data
+
+
+def test_loads_are_printed_as_the_client_prints_them(mysqlbinlog: list[str], tmp_path: Path) -> None:
+    for seed in range(_LOGS):
+        texts = both(mysqlbinlog, loads(seed), tmp_path, complete=False)
+        assert texts is not None
+        assert texts[0] == texts[1], seed
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "duplicates"),
+    [(20, 20, 2), (20, 0, 0), (0, 20, 1), (21, 20, 0), (0, 21, 0), (0, 20, 3), ((1 << 32) - 1, 0, 0)],
+)
+def test_the_client_refuses_the_load_statements_that_we_refuse(
+    mysqlbinlog: list[str], start: int, end: int, duplicates: int, tmp_path: Path
+) -> None:
+    writer = FileWriter()
+    data = writer.start()
+    data += encode_event(LoadBlock(type=EventType.BEGIN_LOAD_QUERY, file_id=1, data=b"x"), start=len(data))
+    statement = ExecuteLoadQuery(text=b"x" * 20, file_id=1, start=start, end=end, duplicates=duplicates)
+    data += encode_event(statement, start=len(data))
+    if max(start, end) <= 20 and duplicates <= 2:
+        assert both(mysqlbinlog, data, tmp_path) is not None
+        return
+    assert both(mysqlbinlog, data, tmp_path) is None
+    with pytest.raises(DecodeError, match="out-of-range"):
+        list(read_events(BytesIO(data)))
 
 
 @pytest.mark.parametrize("kind", [LONGLONG, LONG, YEAR, JSON])
