@@ -13,8 +13,9 @@ from urllib.parse import quote
 
 from conformance.servers.containers.server import launch_container
 from conformance.servers.containers.standing import STANDING, kept_containers, remove_kept
-from conformance.servers.run.directories import new_run_directory, remove_run_directory, runs_root
+from conformance.servers.run.directories import new_run_directory, runs_root
 from conformance.servers.run.process_identity import is_running, signal_if_same
+from conformance.servers.run.supervisor import remove_run_directory
 
 if TYPE_CHECKING:
     from pathlib import Path

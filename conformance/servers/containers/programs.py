@@ -18,7 +18,8 @@ from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install import bundle
 from conformance.servers.install.cache import silent
 from conformance.servers.install.installation import from_path, on_path
-from conformance.servers.run.directories import new_run_directory, remove_run_directory
+from conformance.servers.run.directories import new_run_directory
+from conformance.servers.run.supervisor import remove_run_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

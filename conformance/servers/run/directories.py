@@ -17,6 +17,7 @@ from pathlib import Path
 
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.run.process_identity import is_running, processes_with_argument, signal_if_same, start_time
+from conformance.servers.run.supervisor import SOCKET_DIRECTORY, remove_run_directory
 
 SOCKET_LIMIT = 107  # sun_path of unix(7) is 108 bytes with its final zero
 SOCKET_NAME = "s"
@@ -71,7 +72,7 @@ def socket_path(directory: Path) -> str:
     if len(os.fsencode(path)) < SOCKET_LIMIT:
         return path
     short = Path(tempfile.mkdtemp(prefix="bl-", dir="/tmp"))
-    (directory / "socket-directory").symlink_to(short)
+    (directory / SOCKET_DIRECTORY).symlink_to(short)
     return str(short / SOCKET_NAME)
 
 
@@ -94,14 +95,6 @@ def new_run_directory(*, keep: bool, name: str | None = None, root: Path | None 
     directory = (root or runs_root()) / name
     directory.mkdir(mode=0o700)
     return directory
-
-
-def remove_run_directory(directory: Path) -> None:
-    """Remove a run directory and the socket directory it may point to."""
-    link = directory / "socket-directory"
-    if link.is_symlink():
-        shutil.rmtree(link.readlink(), ignore_errors=True)
-    shutil.rmtree(directory, ignore_errors=True)
 
 
 def _owner(directory: Path) -> tuple[int, str] | None:

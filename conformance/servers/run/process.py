@@ -32,13 +32,13 @@ from conformance.servers.run.directories import (
     memory_root,
     new_run_directory,
     remove_orphans,
-    remove_run_directory,
     runs_root,
     socket_path,
 )
 from conformance.servers.run.options import Options, default_options, option_words
 from conformance.servers.run.owned import START_SECONDS, STOP_SECONDS, Launch, OwnServer
 from conformance.servers.run.process_identity import signal_if_same
+from conformance.servers.run.supervisor import remove_run_directory
 from conformance.servers.run.template import PAGE_SIZE, copy_template, template
 from conformance.servers.wire.connection import Address, version_number
 

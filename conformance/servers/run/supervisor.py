@@ -12,7 +12,7 @@ in ``exit.json`` of the run directory before this process ends. ``D`` detaches: 
 ends with a signal to this process. The script uses the standard library only and imports nothing of the lab.
 """
 # No pathlib here, the script must start fast; and starting a program without a shell is its job.
-# ruff: noqa: PTH105, PTH118, PTH123, S606
+# ruff: noqa: PTH105, PTH114, PTH115, PTH118, PTH123, S606
 
 from __future__ import annotations
 
@@ -28,7 +28,16 @@ import time
 from typing import Any
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+SOCKET_DIRECTORY = "socket-directory"  # a link, in a run directory whose path is too long for a socket
 POLL_SECONDS = 0.5  # how soon a lost parent is noticed when a forked copy of the lab still holds the pipe
+
+
+def remove_run_directory(directory: str | os.PathLike[str]) -> None:
+    """Remove a run directory and the socket directory it may point to."""
+    link = os.path.join(directory, SOCKET_DIRECTORY)
+    if os.path.islink(link):
+        shutil.rmtree(os.readlink(link), ignore_errors=True)
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def prctl(option: int, value: int) -> None:
@@ -177,7 +186,7 @@ class Supervisor:
         end_descendants()
         write_json(os.path.join(self.config["directory"], "exit.json"), {"status": os.waitstatus_to_exitcode(status)})
         if orphaned and not self.config["keep"]:
-            shutil.rmtree(self.config["directory"], ignore_errors=True)
+            remove_run_directory(self.config["directory"])
         return 0
 
     def pass_on(self, group: int) -> None:

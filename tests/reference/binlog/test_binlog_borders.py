@@ -261,7 +261,8 @@ def test_the_fields_of_a_loading_statement_in_their_order() -> None:
 def test_a_loading_statement_points_into_its_text(field: str | None, offset: int, load: tuple[int, int, int]) -> None:
     data = pack("<IIBHHIIIB", 7, 6, 1, 5, 0, 4, *load) + b"d\0LOAD"
     if field is None:
-        assert decode_body(EventType.EXECUTE_LOAD_QUERY, data, {}).encode() == data
+        body: Any = decode_body(EventType.EXECUTE_LOAD_QUERY, data, {})
+        assert body.encode() == data
         return
     with pytest.raises(DecodeError) as caught:
         decode_body(EventType.EXECUTE_LOAD_QUERY, data, {})

@@ -122,10 +122,14 @@ def test_when_the_lab_is_killed_everything_below_it_ends_and_the_directory_goes(
     tmp_path: Path, argv: list[str]
 ) -> None:
     run = Run(tmp_path, argv)
+    sockets = tmp_path / "sockets"
+    sockets.mkdir()
+    (run.directory / supervisor.SOCKET_DIRECTORY).symlink_to(sockets)
     pids = [run.pid, run.supervisor] + ([] if argv[0] == "sleep" else [grandchild_of(run)])
     os.kill(run.lab.pid, signal.SIGKILL)
     assert until(lambda: not any(run.running(pid) for pid in pids))
     assert until(lambda: not run.directory.exists())
+    assert not sockets.exists()
 
 
 def test_a_kept_directory_stays_when_the_lab_is_killed(tmp_path: Path) -> None:
@@ -292,7 +296,7 @@ def test_a_socket_path_that_does_not_fit_goes_to_a_short_directory(tmp_path: Pat
     assert short == str(tmp_path / "s") or len(str(tmp_path)) > 100
     assert len(os.fsencode(long)) < 108
     assert Path(long).parent.stat().st_mode & 0o777 == 0o700
-    directories.remove_run_directory(deep)
+    supervisor.remove_run_directory(deep)
     assert not Path(long).parent.exists()
 
 
