@@ -16,9 +16,7 @@ import re
 import select
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.servers.closing import Closing
@@ -26,6 +24,7 @@ from conformance.servers.errors import ServerUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 _DOWNLOAD_STATUS = re.compile(rb"dlstatus:\d+:([\d.]+):(.*)")
 _PRINTED_URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})$")
 _SECRETS_IN_URI = re.compile(r"//[^/@\s]+@")
@@ -132,7 +131,8 @@ def machine_acquire_settings(apt_config: str) -> str:
 class AptSession(Closing):
     """An apt session on the directory ``work``, which keeps lists and archives, so that interrupted downloads continue.
 
-    The configuration may hold secrets of the mirror's address or a proxy, so it lives in a temporary directory only.
+    The configuration may hold secrets of the mirror's address or a proxy, so it goes when the session closes. That of a
+    session that was killed goes with the next one: the caller sees to it that ``work`` has one session at a time.
     """
 
     def __init__(self, work: Path, stanza: str, *, hold: int | None = None) -> None:
@@ -146,8 +146,9 @@ class AptSession(Closing):
         for directory in (work / "lists/partial", self.archives / "partial", work / "state"):
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         (work / "state/status").write_bytes(b"")
-        self._temporary = tempfile.TemporaryDirectory(prefix="binlog-lab-apt-")
-        private = Path(self._temporary.name)
+        self._private = private = work / "private"
+        shutil.rmtree(private, ignore_errors=True)
+        private.mkdir(mode=0o700)
         (private / "empty").mkdir()
         (private / "archive.sources").write_text(stanza, encoding="utf-8")
         (private / "apt.conf").write_text(self._configuration(private), encoding="utf-8")
@@ -198,7 +199,7 @@ class AptSession(Closing):
 
     def plan(self, packages: tuple[str, ...]) -> list[Package]:
         """All packages that ``packages`` need, with sizes and hashes from the signed index; fetches nothing."""
-        nowhere = Path(self._temporary.name) / "nowhere"  # an empty archive directory, so that all of it is listed
+        nowhere = self._private / "nowhere"  # an empty archive directory, so that all of it is listed
         (nowhere / "partial").mkdir(parents=True, exist_ok=True)
         text = self._run(
             ["-qq", "--print-uris", "-o", f"Dir::Cache::archives={nowhere}", *self._install(packages)],
@@ -284,8 +285,8 @@ class AptSession(Closing):
         return text
 
     def close(self) -> None:
-        """Remove the temporary configuration."""
-        self._temporary.cleanup()
+        """Remove the configuration."""
+        shutil.rmtree(self._private, ignore_errors=True)
 
 
 def _follow(output: int, status: int, progress: Callable[[float, str], None] | None) -> bytes:

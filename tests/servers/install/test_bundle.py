@@ -135,6 +135,10 @@ class Apt:
         path = self.state / name
         return path.read_text().splitlines() if path.exists() else []
 
+    def configurations(self) -> list[Path]:
+        """Files of ours for apt, which may hold secrets."""
+        return list(self.cache.parent.rglob("archive.sources"))
+
     def published(self) -> list[str]:
         directory = self.cache / "bundles"
         return sorted(entry.name for entry in directory.iterdir()) if directory.is_dir() else []
@@ -233,6 +237,7 @@ def test_a_half_unpacked_bundle_is_never_published(apt: Apt) -> None:
     with pytest.raises(ServerUnavailable, match=r"mysql-client-core.* cannot be unpacked\n.*No space left"):
         bundle.ensure()
     assert apt.published() == []
+    assert apt.configurations() == []
     apt.mode("")
     apt.monkeypatch.setenv("FAKE_VERSION", "something else")
     with pytest.raises(ServerUnavailable, match="is not a MySQL server"):
@@ -264,9 +269,11 @@ def test_killed_in_the_middle_of_unpacking_the_next_call_starts_clean(apt: Apt) 
     assert child.returncode == -signal.SIGKILL
     assert [name for name in apt.published() if not name.startswith(".new-")] == []
     assert bundle.cached() == []
+    assert apt.configurations() != []
     apt.mode("")
     assert bundle.ensure().version == "9.9.1-1"  # the kernel let go of the lock
     assert apt.published() == ["9.9.1-1_amd64"]
+    assert apt.configurations() == []
 
 
 def test_of_two_at_the_same_time_one_fetches_and_the_other_waits_for_it(apt: Apt) -> None:
