@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -176,10 +177,19 @@ def test_an_impatient_user_is_not_left_with_a_server(installation: Installation,
     assert "Traceback" not in end.text
 
 
+def update_workers(program: subprocess.Popen[str]) -> list[int]:
+    found = []
+    for pid in processes_of(program):
+        with contextlib.suppress(OSError):  # it has ended by now
+            if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append(pid)
+    return found
+
+
 @live
 def test_a_worker_that_is_killed_ends_the_run_with_3(installation: Installation, tmp_path: Path) -> None:
     program = running(tmp_path)
-    workers = [pid for pid in processes_of(program) if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    workers = update_workers(program)
     assert workers
     os.kill(workers[0], signal.SIGKILL)
     end = ended(program, tmp_path)
@@ -305,3 +315,14 @@ def test_a_report_that_cannot_be_written_ends_with_3(tmp_path: Path, size: int) 
     assert "INTERNALERROR" not in end.text
     assert not (tmp_path / "report" / "results.json").exists()
     assert ServerError.__name__ not in end.text
+
+
+@live
+def test_ctrl_c_while_workers_start_does_not_reach_them(installation: Installation, tmp_path: Path) -> None:
+    program = started("conformance", "-r", "FR1", "--updates", "100", "--report", "report", cwd=tmp_path)
+    assert until(lambda: update_workers(program), program=program)
+    for worker in update_workers(program):  # as the terminal does for all, the lab among them: it would end the run
+        os.kill(worker, signal.SIGINT)
+    end = ended(program, tmp_path)
+    assert end.code == 0, end.text
+    assert "Traceback" not in end.text

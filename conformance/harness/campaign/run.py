@@ -113,8 +113,9 @@ class Campaign:
         )
         waiting: deque[Future[BlockResult | _Failure]] = deque()
         try:
-            # The interpreters' start and the sessions are not the updates' time.
-            list(pool.map(_ready, range(workers)))
+            with _interrupts_held():
+                ready = pool.map(_ready, range(workers))
+            list(ready)  # the interpreters' start and the sessions are not the updates' time
             begun = time.perf_counter()
             number = 0
             while number < len(sizes) or waiting:
@@ -162,6 +163,17 @@ def _stop(pool: ProcessPoolExecutor) -> None:
             if process.is_alive():
                 process.kill()
                 process.join(5)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C comes after this. Processes that start here never see it: it is the parent's to handle, and would break
+    off their imports with a traceback."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
