@@ -64,7 +64,7 @@ class AddedLines:
             self._partial = False
         if isinstance(body, FormatDescription) and not event.header.flags & Flag.RELAY_LOG:
             if self._framed:
-                yield from self.end()
+                yield from self._rolled_back()  # a COMMIT waits for the next GTID
             self._framed = True
         yield from self._take_places()
 
@@ -90,19 +90,27 @@ class AddedLines:
         self._places.append(place)
         self._partial |= partial
         if partial and isinstance(body, Query):
+            if self._begun and not self._open and classify_query(body.text) is EventClass.STATEMENT:
+                yield _COMMIT  # a transaction of its own, such as DDL
+                self._partial = False
             self._begun &= self._open
         if flush:
             yield from self._take_places()
 
     def end(self) -> Iterator[bytes]:
-        """The lines that leave no transaction open: before the next file, and at the end."""
+        """The lines behind the last file."""
         if self._partial:
             yield _COMMIT
+            self._partial = False
+        yield from self._rolled_back()
+
+    def _rolled_back(self) -> Iterator[bytes]:
+        """The lines that leave no transaction open."""
         if self._begun and not self._open:
             yield b"BEGIN /*added by mysqlbinlog */ " + DELIMITER
         if self._begun or self._open:
             yield b"ROLLBACK /* added by mysqlbinlog */ " + DELIMITER
-        self._partial = self._begun = self._open = False
+        self._begun = self._open = False
         yield b"SET @@SESSION.GTID_NEXT= 'AUTOMATIC' /* added by mysqlbinlog */ " + DELIMITER
 
     def _take_places(self) -> Iterator[bytes]:

@@ -8,8 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from conformance.reference.binlog.control_events import Xid
+from conformance.reference.binlog.control_events import Stop, XaPrepare, Xid
 from conformance.reference.binlog.event import Event
+from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.gtid_set import PreviousGtids
 from conformance.reference.binlog.header import Header
@@ -18,6 +19,7 @@ from conformance.reference.binlog.rows import Row, rows_body
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.columns import LONG, ColumnType
 from conformance.reference.text.event_filter import Choice, EventFilter, Selection
+from conformance.reference.text.mysqlbinlog import LogText
 from tests.reference.text.filtered_output import RECORDED, digest, ours, timed_log
 from tests.reference.text.made_logs import table_of
 
@@ -125,3 +127,42 @@ def test_the_log_of_times_is_made_as_it_was() -> None:
 
     made, kept = timed_log(), TIMES.read_bytes()
     assert made[:200] == kept[:200]
+
+
+def added(*bodies: Any) -> list[str]:
+    """The lines "added by mysqlbinlog", and the names of the events between them; ``other.*`` is left out."""
+    text, events, out = LogText(), EventFilter(Selection(database="d")), [b""]
+    events.start_file(last=True)
+    for body in bodies:
+        one = event(body)
+        if events.choose(one) is Choice.PRINTED:
+            out += [*text.event(one), b"%b\n" % type(body).__name__.encode()]
+        else:
+            out += [*text.left_out(one, partial=True), b"-\n"]
+    lines = b"".join([*out, *text.end()]).decode().splitlines()
+    names = {type(body).__name__ for body in bodies} | {"-"}
+    return [line.split(" /*")[0] for line in lines if "added by" in line or line in names]
+
+
+_GTID: Final = Gtid(uuid=UUIDS, gno=1)
+_DDL: Final = Query(text=b"CREATE TABLE t (a INT)", schema=b"other")
+_FRAME: Final = (FormatDescription(), PreviousGtids())
+
+
+def test_ddl_that_is_left_out_is_committed_at_once() -> None:
+    end = "SET @@SESSION.GTID_NEXT= 'AUTOMATIC'"
+    assert added(_GTID, _DDL, Stop()) == ["Gtid", "COMMIT", "-", "Stop", end]
+    assert added(_GTID, Query(text=b"BEGIN"), _DDL, Xid(xid=1)) == ["Gtid", "Query", "-", "Xid", end]
+    assert added(_GTID, Query(text=b"BEGIN"), Xid(xid=1), _DDL, Stop()) == [
+        "Gtid", "Query", "Xid", "-", "Stop", "COMMIT", end,
+    ]  # fmt: skip
+
+
+def test_a_commit_that_is_added_waits_for_the_next_file() -> None:
+    end = "SET @@SESSION.GTID_NEXT= 'AUTOMATIC'"
+    whole = (_GTID, Query(text=b"XA START X'78',X'',1"), _DDL, XaPrepare(gtrid=b"x"))
+    file = ["Gtid", "Query", "-", "XaPrepare"]
+    assert added(*_FRAME, *whole, *_FRAME, *whole) == [
+        "FormatDescription", "PreviousGtids", *file, "ROLLBACK", end,
+        "FormatDescription", "PreviousGtids", "COMMIT", *file, "COMMIT", "ROLLBACK", end,
+    ]  # fmt: skip

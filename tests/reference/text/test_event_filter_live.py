@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.checks.boundaries.marked_files import OTHER_WORDS
+from conformance.reference.binlog.control_events import Ignorable
 from conformance.reference.binlog.files import read_events
+from conformance.reference.binlog.header import MAGIC
+from conformance.reference.binlog.statement_events import Intvar, Rand, UserVar
+from generators import streams
+from generators.draw import Stream
 from tests.live import PROGRAM, ROOT, environment
 from tests.reference.text.filtered_output import ALWAYS, SOURCE, TIMES, captured, filters, ours, real, times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from conformance.reference.binlog.event import Body
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.process import ProcessServer
+    from generators.draw import Draw
 
 pytestmark = pytest.mark.live
 
@@ -29,6 +36,14 @@ TRANSACTION: Final = (
 )  # fmt: skip
 OPTIONS: Final = ("binlog_transaction_compression = {}", "binlog_rows_query_log_events = {}")
 FIRST: Final = 1_700_000_000
+PRECEDING: Final = (Intvar, Rand, UserVar)
+_TWO_ENDS: Final = (
+    "rows",
+    "multi-statement",
+    "savepoint",
+    "xa",
+    "compressed",
+)  # two ends of a statement, one TABLE_MAP
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +95,33 @@ def test_logs_that_a_server_wrote(installation: Installation, written: tuple[lis
     for number, log in enumerate(logs[1::3]):
         middle = FIRST + 40 * (3 * number + 1) * (-1 if number else 1)
         assert unequal(program, times(log, middle - 40, middle + 40)) == []
+
+
+def made(draw: Draw, path: Path) -> str:
+    """A log of transactions of many kinds, with events between them, and without some of their events."""
+    bodies: list[Body] = []
+    for number in range(1 + draw.below(6)):
+        part = draw.fork(number)
+        kind = part.choice([kind for kind in streams.GROUPS if kind not in _TWO_ENDS])
+        group = streams.group(part, kind)
+        if part.below(6) == 0 and not isinstance(group[-2:][0], PRECEDING):
+            del group[-1]
+        bodies += group
+        if part.below(4) == 0:
+            bodies.append(Ignorable(data=b"made"))
+    path.write_bytes(MAGIC + b"".join(item.data for item in streams.placed(bodies)))
+    return str(path)
+
+
+def test_logs_of_transactions_that_no_server_ends_so(installation: Installation, tmp_path: Path) -> None:
+    """DDL before events without a GTID, files that end inside a transaction."""
+    program = installation.program("mysqlbinlog")
+    for seed in range(60):
+        draw = Stream("text/made-filters", seed)
+        logs = [made(draw.fork(name), tmp_path / name) for name in ("a", "b")[: 1 + draw.below(2)]]
+        gtids = f"--{draw.choice(('in', 'ex'))}clude-gtids={streams.SOURCE}:1-{1 << 19}"
+        words = draw.sample(("--database=nope", "--database=lab", gtids, "--hexdump"), 1 + draw.below(2))
+        assert real(program, [*words, *logs]) == ours([*words, *logs]), (seed, words)
 
 
 def test_standard_input(installation: Installation, written: tuple[list[str], str]) -> None:
