@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from conformance.servers.run.process import ProcessServer
     from conformance.servers.wire.connection import Connection
+    from generators.draw import Draw
     from tests.prediction.statements import ApplicationUpdate
 
 _MOMENT: Final = "2023-11-14 22:13:20.123456"
@@ -58,11 +59,12 @@ def run_updates(
     *,
     seed: str,
     updates: int,
+    make: Callable[[Draw], ApplicationUpdate] = application_update,
     alter: Callable[[dict[str, Any]], dict[str, Any]] = lambda step: step,
     form: Callable[[str], str] = str,
     narrate: Callable[[str], None] = lambda _: None,
 ) -> Result:
-    """Run generated updates in blocks. ``alter`` and ``form`` change what ``predict`` says: planted faults do."""
+    """Run made updates in blocks. ``alter`` and ``form`` change what ``predict`` says: planted faults do."""
     result = Result()
     with server.connect() as connection, server.schema(connection):
         _prepare(connection)
@@ -70,7 +72,7 @@ def run_updates(
             numbers = range(first, min(first + 250, updates))
             _block(
                 connection,
-                {number: application_update(Stream(seed, number)) for number in numbers},
+                {number: make(Stream(seed, number)) for number in numbers},
                 result,
                 alter,
                 form,

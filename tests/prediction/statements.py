@@ -27,7 +27,7 @@ class ApplicationUpdate(NamedTuple):
 def application_update(draw: Draw) -> ApplicationUpdate:
     """One document with up to two updates that shape its holes, and the update that matters."""
     updates = [_hole(draw) for _ in range(draw.below(3))]
-    document = _document(draw)
+    document = document_of(draw)
     last = _deep(draw) if draw.chance(1, 10) else _whole(draw)
     if isinstance(document, dict) and len(document) == 1 and draw.chance(2, 3):
         updates, last = [], f"JSON_SET(j, '$.{next(iter(document))}', {_literal(draw)})"
@@ -52,7 +52,7 @@ def _deep(draw: Draw) -> str:
              f"JSON_ARRAY_APPEND('[]', '$', {value})", f"JSON_EXTRACT(JSON_ARRAY({value}), '$')",
              f"JSON_EXTRACT(JSON_ARRAY({value}), '$[0]')")
         )  # fmt: skip
-    path = _path(draw)
+    path = path_of(draw)
     made = f"{draw.choice(('JSON_SET', 'JSON_SET', 'JSON_REPLACE'))}(j, '{path}', {value})"
     whole = path.split(".")[0] if path.count(".") < 2 and "." not in path else "$." + path.split(".")[1].split("[")[0]
     return draw.choice(
@@ -67,7 +67,7 @@ def _scalar(draw: Draw) -> Any:
     )
 
 
-def _document(draw: Draw) -> Any:
+def document_of(draw: Draw) -> Any:
     if draw.chance(1, 6):
         return {draw.choice(_NAMES): _scalar(draw)}  # so small that diffs may not pay
     members: dict[str, Any] = {
@@ -97,15 +97,15 @@ def _text(value: str) -> str:
     return f"'{escaped}'"
 
 
-def _path(draw: Draw) -> str:
+def path_of(draw: Draw) -> str:
     name = draw.choice(_NAMES)
     tail = draw.choice(("", "", "", "", "[0]", "[1]", "[last]", "[7]", ".x", ".y", ".y.z", "[last-1]", ".a[0].b"))
     return draw.choice((f"$.{name}{tail}",) * 12 + ("$", "$[0]", f'$."{name}"{tail}'))
 
 
-def _read(draw: Draw) -> str:
+def read_of(draw: Draw) -> str:
     """A part of the document."""
-    path = _path(draw)
+    path = path_of(draw)
     return draw.choice(
         (
             *(f"j->'{path}'",) * 6,
@@ -129,14 +129,14 @@ def _number(draw: Draw) -> str:
 
 def _arithmetic(draw: Draw, room: int) -> str:
     sign = draw.choice((" + ", " + ", " - ", " * ", " / ", " % ", " DIV ", "+", "-", "*"))
-    left = draw.choice((_read(draw), _read(draw), _number(draw), _number(draw)))
-    right = _number(draw) if draw.chance(3, 4) else _read(draw)
+    left = draw.choice((read_of(draw), read_of(draw), _number(draw), _number(draw)))
+    right = _number(draw) if draw.chance(3, 4) else read_of(draw)
     if room and draw.chance(1, 4):
         left = f"({_arithmetic(draw, room - 1)})"
     return left + sign + right
 
 
-def _moment(draw: Draw) -> str:
+def moment_of(draw: Draw) -> str:
     return draw.choice(
         ("NOW()", "NOW(6)", "NOW(3)", "CURRENT_TIMESTAMP", "CURRENT_TIMESTAMP(2)", "CURDATE()", "CURTIME(4)",
          "UTC_TIMESTAMP()", "UNIX_TIMESTAMP()", "LOCALTIME", "CURRENT_DATE", "CURRENT_TIME()")
@@ -155,32 +155,32 @@ def _value(draw: Draw, room: int = 2) -> str:
     if kind < 5:
         return _literal(draw)
     if kind < 8:
-        return _read(draw)
+        return read_of(draw)
     if kind < 11:
         return _arithmetic(draw, 1)
     if kind == 11:
-        return _moment(draw)
+        return moment_of(draw)
     if kind == 12:
         return draw.choice(("n", "s", "d", "k", "j"))
     if kind == 13:
-        read = _read(draw)
+        read = read_of(draw)
         return draw.choice(
-            (f"CONCAT(s, {_read(draw)})", f"CAST({read} AS UNSIGNED)", f"CAST({read} AS SIGNED) + 1",
-             f"CAST({read} AS CHAR)", f"JSON_LENGTH(j, '{_path(draw)}')", f"-({read})", f"JSON_ARRAY({read}, n)",
+            (f"CONCAT(s, {read_of(draw)})", f"CAST({read} AS UNSIGNED)", f"CAST({read} AS SIGNED) + 1",
+             f"CAST({read} AS CHAR)", f"JSON_LENGTH(j, '{path_of(draw)}')", f"-({read})", f"JSON_ARRAY({read}, n)",
              f"JSON_OBJECT('v', {read})", f"CAST({read} AS JSON)", f"CAST({read} AS DECIMAL(10,2))")
         )  # fmt: skip
     if kind == 14:
-        return f"IFNULL({_read(draw)}, {draw.choice(('0', _literal(draw)))})"
+        return f"IFNULL({read_of(draw)}, {draw.choice(('0', _literal(draw)))})"
     if not room:
         return "1"
     return _document_call(draw, draw.choice(("j->'$.tags'", "j->'$.o'", "'[]'", "JSON_OBJECT()", "k")), room - 1)
 
 
 def _pairs(draw: Draw, room: int) -> str:
-    path = _path(draw)
+    path = path_of(draw)
     pairs = f"'{path}', {_value(draw, room)}"
     if draw.chance(1, 4):
-        pairs += f", '{_path(draw)}', {_value(draw, room)}"
+        pairs += f", '{path_of(draw)}', {_value(draw, room)}"
     if draw.chance(1, 30):
         pairs = f"CONCAT('$.tags[', JSON_LENGTH(j, '$.tags'), ']'), {_value(draw, room)}"
     return pairs
@@ -197,14 +197,14 @@ def _document_call(draw: Draw, document: str, room: int) -> str:
     if kind == 3:
         return f"JSON_REPLACE({inner}, {_pairs(draw, room)})"
     if kind == 4:
-        return f"JSON_REMOVE({inner}, '{_path(draw)}')"
+        return f"JSON_REMOVE({inner}, '{path_of(draw)}')"
     if kind == 5:
         return f"JSON_INSERT({inner}, {_pairs(draw, room)})"
     if kind == 6:
-        where = draw.choice(("$.tags", "$.log", "$.o.y.z", _path(draw)))
+        where = draw.choice(("$.tags", "$.log", "$.o.y.z", path_of(draw)))
         return f"JSON_ARRAY_APPEND({inner}, '{where}', {_value(draw, room)})"
     if kind == 7:
-        where = draw.choice(("$.tags[0]", "$.tags[1]", "$.log[0]", "$.tags[9]", _path(draw)))
+        where = draw.choice(("$.tags[0]", "$.tags[1]", "$.log[0]", "$.tags[9]", path_of(draw)))
         return f"JSON_ARRAY_INSERT({inner}, '{where}', {_value(draw, room)})"
     if kind < 10:
         return f"JSON_MERGE_PATCH({inner}, {_patch(draw)})"
@@ -226,12 +226,12 @@ def _whole(draw: Draw) -> str:
     if kind < 13:
         return _document_call(draw, "j", 2)
     others: tuple[Callable[[], str], ...] = (
-        lambda: _text(json.dumps(_document(draw), ensure_ascii=False)),
+        lambda: _text(json.dumps(document_of(draw), ensure_ascii=False)),
         lambda: _document_call(
             draw, draw.choice(("k", "IFNULL(j, '{}')", "COALESCE(j, JSON_OBJECT())", "CAST(j AS JSON)")), 1
         ),
         lambda: f"CAST({_document_call(draw, 'j', 1)} AS JSON)",
-        lambda: f"JSON_MERGE_PATCH({_text(json.dumps(_document(draw), ensure_ascii=False))}, j)",
+        lambda: f"JSON_MERGE_PATCH({_text(json.dumps(document_of(draw), ensure_ascii=False))}, j)",
         lambda: draw.choice(("k", "j", "NULL", "j->'$.o'", "n", "JSON_OBJECT('n', j->'$.n' + 1)")),
         lambda: f"IFNULL({_document_call(draw, 'j', 1)}, JSON_OBJECT())",
     )

@@ -17,7 +17,7 @@ from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque, UInt
 from conformance.reference.sql import decimals
 from conformance.reference.sql.tokens import outside
-from conformance.reference.sql.values import NULL, SqlType, SqlValue, bad_decimal
+from conformance.reference.sql.values import Origin, SqlType, SqlValue, decimal_text, double_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,9 +28,9 @@ _INTEGER_IN_JSON: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _LONG_MIN: Final = -(1 << 63)
 _LONG_MAX: Final = (1 << 63) - 1
 _ULONG_MAX: Final = (1 << 64) - 1
+_TOO_LARGE: Final = 10**81  # a DECIMAL of the server's calculations has 81 digits at most
 _FLOATING: Final = frozenset((SqlType.STRING, SqlType.DOUBLE, SqlType.JSON))
 _EXACT: Final = frozenset((SqlType.INTEGER, SqlType.BOOLEAN, SqlType.DECIMAL))
-_NULL_DOUBLE: Final = SqlValue(SqlType.NULL, null_of=SqlType.DOUBLE)
 _ON_NUMBERS: Final[dict[str, Callable[[int, int], int]]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _ON_DOUBLES: Final[dict[str, Callable[[float, float], float]]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "%": math.fmod,
@@ -43,46 +43,68 @@ _ON_DECIMALS: Final[dict[str, Callable[[decimals.Exact, decimals.Exact], decimal
 def combine(sign: str, one: SqlValue, other: SqlValue) -> SqlValue:
     """``one sign other``; ``sign`` is one of ``+ - * / % DIV``."""
     for value in (one, other):
-        if value.type not in _FLOATING | _EXACT | {SqlType.NULL}:
-            raise outside(f"{value.type.value} in arithmetic", expected="numbers, strings and JSON values")
-    types = {
-        one.type if one.type is not SqlType.NULL else one.null_of,
-        other.type if other.type is not SqlType.NULL else other.null_of,
-    }
+        kind = value.type if value.type is not SqlType.NULL else value.null_of
+        if kind not in _FLOATING | _EXACT | {None}:
+            raise outside(f"{(kind or value.type).value} in arithmetic", expected="numbers, strings and JSON values")
     if sign == "DIV":
         return _whole_quotient(one, other)
-    if types & _FLOATING:
+    null = null_of(sign, one, other)
+    if null.null_of is SqlType.DOUBLE:
         # The server converts both operands, also where one is NULL.
         a, b = (None if value.type is SqlType.NULL else number(value) for value in (one, other))
-        return _NULL_DOUBLE if a is None or b is None else SqlValue(SqlType.DOUBLE, _double(sign, a, b))
+        return null if a is None or b is None else SqlValue(SqlType.DOUBLE, _double(sign, a, b))
     if SqlType.NULL in (one.type, other.type):
-        return SqlValue(
-            SqlType.NULL, null_of=SqlType.DECIMAL if SqlType.DECIMAL in types or sign == "/" else SqlType.INTEGER
-        )
-    if SqlType.DECIMAL in types or sign == "/":
+        return null
+    if null.null_of is SqlType.DECIMAL:
         return SqlValue(SqlType.DECIMAL, decimals.as_opaque(_ON_DECIMALS[sign](_exact(one), _exact(other))))
     return _integer(sign, one, other)
 
 
-def negate(value: SqlValue) -> SqlValue:
-    """``-value``, of what is no literal."""
+def null_of(sign: str, *operands: SqlValue) -> SqlValue:
+    """NULL of the type that an operation has whatever its operands hold."""
+    types = {value.type if value.type is not SqlType.NULL else value.null_of for value in operands}
+    if sign == "DIV":
+        kind = SqlType.INTEGER
+    elif types & _FLOATING or None in types:  # NULL itself makes a DOUBLE
+        kind = SqlType.DOUBLE
+    else:
+        kind = SqlType.DECIMAL if SqlType.DECIMAL in types or sign == "/" else SqlType.INTEGER
+    return SqlValue(SqlType.NULL, null_of=kind)
+
+
+def converted(sign: str, value: SqlValue) -> SqlValue:
+    """The first operand as the server converts it before it evaluates the second."""
+    if sign == "DIV" and value.type in _FLOATING | _EXACT:
+        _number_of(value)
+        return value
+    return SqlValue(SqlType.DOUBLE, number(value)) if value.type in _FLOATING else value
+
+
+def negate(value: SqlValue, *, constant: bool = False) -> SqlValue:
+    """``-value``, of what is no literal. ``constant``: the value is the same for every row.
+
+    The server calls a constant integer below 0 too large for an integer with another sign (observed on 9.7.4).
+    """
     if value.type is SqlType.NULL:
-        return NULL
+        return null_of("-", value)
     if value.type in _FLOATING:
         return SqlValue(SqlType.DOUBLE, -number(value))
-    if value.type is SqlType.DECIMAL:
-        exact = _exact(value)
-        return SqlValue(SqlType.DECIMAL, decimals.as_opaque(decimals.Exact(-exact.number, exact.whole, exact.scale)))
     if value.type in _EXACT:
-        assert isinstance(value.json, int)
-        return _bounded(-int(value.json), unsigned=False)
+        raw = value.json
+        if isinstance(raw, int) and not (constant and (raw < 0 or raw > -_LONG_MIN)):
+            return _bounded(-int(raw), unsigned=False)
+        exact = _exact(value)
+        return SqlValue(
+            SqlType.DECIMAL, decimals.as_opaque(decimals.Exact(exact.number.copy_negate(), exact.whole, exact.scale))
+        )
     raise outside(f"a minus sign before {value.type.value}", expected="a number")
 
 
 def number(value: SqlValue) -> float:
     """The DOUBLE that a value is converted to."""
     if value.type is SqlType.STRING:
-        return _from_text(str(value.json))
+        text = str(value.json)
+        return double_prefix(text) if value.origin is Origin.CHOICE else _from_text(text)
     if value.type is SqlType.JSON:
         return _from_json(value.json)
     if value.type is SqlType.DECIMAL:
@@ -165,7 +187,7 @@ def _integer(sign: str, one: SqlValue, other: SqlValue) -> SqlValue:
 def _whole_quotient(one: SqlValue, other: SqlValue) -> SqlValue:
     """``one DIV other``: the quotient of exact numbers, without what is behind the point."""
     unsigned = any(value.type is SqlType.INTEGER and isinstance(value.json, UInt) for value in (one, other))
-    null = SqlValue(SqlType.NULL, null_of=SqlType.INTEGER)
+    null = null_of("DIV", one, other)
     a = _number_of(one)
     if a is None:
         return null  # here the server does not convert the other one
@@ -188,14 +210,12 @@ def _number_of(value: SqlValue) -> Decimal | None:
         return None
     if value.type in _EXACT:
         return _exact(value).number
-    if value.type is SqlType.STRING and _is_blank_or_bad(str(value.json)):
-        raise bad_decimal(value)
-    return Decimal(repr(number(value)))
-
-
-def _is_blank_or_bad(text: str) -> bool:
-    match = _DOUBLE_TEXT.fullmatch(text)
-    return match is None or match[1] is None
+    if value.type is SqlType.STRING:
+        return Decimal(decimal_text(value))
+    made = Decimal(repr(number(value)))
+    if abs(made) >= _TOO_LARGE:
+        raise MysqlError(1292, "ER_TRUNCATED_WRONG_VALUE", "truncated incorrect DECIMAL value", got=made)
+    return made
 
 
 def _bounded(value: int, *, unsigned: bool) -> SqlValue:

@@ -68,11 +68,22 @@ def as_opaque(value: Exact) -> Opaque:
 
 def add(one: Exact, other: Exact) -> Exact:
     """``one + other``."""
+    return _sum(one, other, apart=(one.number < 0) != (other.number < 0))
+
+
+def subtract(one: Exact, other: Exact) -> Exact:
+    """``one - other``."""
+    negative = Exact(other.number.copy_negate(), other.whole, other.scale)
+    return _sum(one, negative, apart=(one.number < 0) == (other.number < 0))
+
+
+def _sum(one: Exact, other: Exact, *, apart: bool) -> Exact:
+    """The sum. ``apart``: the server subtracts the digits of one from those of the other; 0 has the sign +."""
     with localcontext() as context:
         context.prec = _EXACTLY
         number = one.number + other.number
     scale = max(one.scale, other.scale)
-    if (one.number < 0) == (other.number < 0):
+    if not apart:
         groups = max(_ceil(one.whole), _ceil(other.whole))
         if _first_group_is_full(one, other, groups):
             groups += 1
@@ -86,14 +97,9 @@ def _first_group_is_full(one: Exact, other: Exact, groups: int) -> bool:
     """Whether the server expects a carry out of the first group: it looks at that group alone."""
     if not groups:
         groups = 1
-    unit = Decimal(10) ** ((groups - 1) * _GROUP)
-    firsts = [int(abs(item.number) // unit) for item in (one, other) if _ceil(item.whole) == groups]
+    unit: int = 10 ** ((groups - 1) * _GROUP)
+    firsts = [abs(int(item.number)) // unit for item in (one, other) if _ceil(item.whole) == groups]
     return sum(firsts) > 10**_GROUP - 2
-
-
-def subtract(one: Exact, other: Exact) -> Exact:
-    """``one - other``."""
-    return add(one, Exact(-other.number, other.whole, other.scale))
 
 
 def multiply(one: Exact, other: Exact) -> Exact:

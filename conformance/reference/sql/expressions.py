@@ -37,7 +37,7 @@ from conformance.reference.sql import values as sql_values
 from conformance.reference.sql.formatting import format_document, format_expression, format_sql
 from conformance.reference.sql.quoting import quote_identifier, quote_string
 from conformance.reference.sql.tokens import Kind, Token, outside, tokenize
-from conformance.reference.sql.values import NULL, SqlType, SqlValue
+from conformance.reference.sql.values import NULL, Origin, SqlType, SqlValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -165,13 +165,32 @@ class ExpressionParser:
         values: list[SqlValue] = []
         self.expect("(", function)
         if not self.accept(")"):
-            values.append(self.value(f"an argument of {function}"))
+            self.argument(function, values)
             while self.accept(","):
-                values.append(self.value(f"an argument of {function}"))
+                self.argument(function, values)
             self.expect(")", function)
         else:
             self.nesting -= 1
         return values
+
+    def argument(self, function: str, values: list[SqlValue]) -> None:
+        """One more argument, and what the server checks before it evaluates the next."""
+        known = len(self.errors)
+        value = self.value(f"an argument of {function}")
+        if function == "CONCAT" and any(one.type is SqlType.NULL for one in values):
+            self.taken_back(known)  # the server does not evaluate what stands behind NULL
+        if function == "JSON_OBJECT" and not len(values) % 2:
+            try:
+                sql_values.member_name(value)
+            except MysqlError as error:
+                self.errors.append(error)
+        values.append(value)
+
+    def taken_back(self, known: int) -> MysqlError | None:
+        """The first error of evaluation since there were so many errors: the server may never come to it."""
+        late = [error for error in self.errors[known:] if phase(error) == EVALUATION]
+        self.errors[known:] = [error for error in self.errors[known:] if phase(error) != EVALUATION]
+        return late[0] if late else None
 
     # Documents: the whole expression, and first arguments.
 
@@ -204,6 +223,7 @@ class ExpressionParser:
         start = self.next()
         self.expect("(", name)
         document = self.document(f"the first argument of {name}")
+        before = len(self.errors)
         pairs: list[tuple[str | None, Expression | None]] = []
         while self.accept(","):
             path = self.path(name)
@@ -222,7 +242,11 @@ class ExpressionParser:
         if self.token.text == ")" and not pairs:
             self.errors.append(wrong_count(name, start))
         self.expect(")", name)
+        self.settle(document, start, before)
         return Call(function, document, tuple(pairs))
+
+    def settle(self, document: Expression, token: Token, known: int) -> None:
+        """What becomes of the errors of pairs, which came behind ``known`` others: here the caller looks at them."""
 
     def path(self, name: str) -> str | None:
         token = self.token
@@ -271,7 +295,7 @@ class ExpressionParser:
             text = token.text
             while self.token.kind is Kind.STRING:
                 text += self.next().text
-            return SqlValue(SqlType.STRING, text, literal=True)
+            return SqlValue(SqlType.STRING, text, origin=Origin.LITERAL)
         if kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT):
             return self.number(token, "")
         if kind is Kind.BINARY:

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.values import UInt
 from conformance.reference.partial.evaluation import evaluate_tree
 from conformance.reference.partial.expression import (
     Column,
@@ -36,9 +38,9 @@ from conformance.reference.partial.merging import MERGES
 from conformance.reference.partial.selecting import extract, length
 from conformance.reference.sql import arithmetic, moments
 from conformance.reference.sql import values as sql_values
-from conformance.reference.sql.expressions import EVALUATION, ExpressionParser, phase, wrong_count
+from conformance.reference.sql.expressions import ExpressionParser, wrong_count
 from conformance.reference.sql.tokens import Kind, Token, tokenize
-from conformance.reference.sql.values import NULL, SqlType, SqlValue
+from conformance.reference.sql.values import NULL, Origin, SqlType, SqlValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,6 +54,13 @@ _B = TypeVar("_B")
 
 _CALLS: Final = {function.value: function for function in Function}
 _NULL_JSON: Final = SqlValue(SqlType.NULL, null_of=SqlType.JSON)
+_NULL_STRING: Final = SqlValue(SqlType.NULL, null_of=SqlType.STRING)
+_NULL_INTEGER: Final = SqlValue(SqlType.NULL, null_of=SqlType.INTEGER)
+_DOCUMENTS: Final = frozenset((None, SqlType.JSON, SqlType.STRING, SqlType.BINARY))  # types that may be documents
+_CASTS: Final = {
+    "JSON": SqlType.JSON, "SIGNED": SqlType.INTEGER, "UNSIGNED": SqlType.INTEGER, "DECIMAL": SqlType.DECIMAL,
+    "DATETIME": SqlType.TEMPORAL,
+}  # fmt: skip
 _ADDITIVE: Final = ("+", "-")
 _MULTIPLICATIVE: Final = ("*", "/", "%")
 
@@ -115,11 +124,17 @@ class RowParser(ExpressionParser):
         return next((name for name in (*self.row.documents, *self.row.values) if name.lower() == wanted), None)
 
     def document(self, where: str) -> Expression:
-        """A whole right-hand side, or a first argument."""
-        token, word = self.token, self.word()
+        """A whole right-hand side, or an argument that is a document."""
+        token, word, known = self.token, self.word(), len(self.errors)
         term = self.sum(where)
         if not isinstance(term, SqlValue):
             return term
+        if where != "the expression" and _kind(term, term) not in _DOCUMENTS:
+            self.taken_back(known)  # the server looks at the type first
+            self.errors.append(
+                MysqlError(3146, "ER_INVALID_TYPE_FOR_JSON", "neither a JSON value nor its text", offset=token.offset)
+            )
+            return SqlNull()
         made = self.attempt(token, lambda: self.as_document(term, whole=where == "the expression"), SqlNull())
         return Computed(word, Known(made.value)) if word in _FUNCTIONS and isinstance(made, Literal) else made
 
@@ -135,7 +150,7 @@ class RowParser(ExpressionParser):
             raise MysqlError(3144, "ER_INVALID_JSON_CHARSET", "a binary string makes no JSON value")
         if whole:
             raise MysqlError(3140, "ER_INVALID_JSON_TEXT", "not a JSON text, may need CAST")
-        raise MysqlError(3146, "ER_INVALID_TYPE_FOR_JSON", "neither a JSON value nor its text")
+        raise MysqlError(3146, "ER_INVALID_TYPE_FOR_JSON", "neither a JSON value nor its text")  # of a column
 
     def pair_value(self, name: str) -> Expression:
         start, reads, known = self.token.offset, self.reads, len(self.errors)
@@ -156,18 +171,17 @@ class RowParser(ExpressionParser):
         error = self.taken_back(known) or error
         return made if error is None else Computed("", None, text, error)
 
-    def taken_back(self, known: int) -> MysqlError | None:
-        """The first error of evaluation since there were so many errors: the server may never come to it."""
-        late = [error for error in self.errors[known:] if phase(error) == EVALUATION]
-        self.errors[known:] = [error for error in self.errors[known:] if phase(error) != EVALUATION]
-        return late[0] if late else None
-
     def value(self, where: str) -> SqlValue:
         return self.sql_value(self.sum(where))
 
     def arguments(self, function: str) -> list[SqlValue]:
+        token = self.token
         values = ExpressionParser.arguments(self, function)
-        return [self.as_text(value) for value in values] if function == "CONCAT" else values
+        if function != "CONCAT":
+            return values
+        if {SqlType.BINARY, SqlType.JSON} <= {_kind(value, value) for value in values}:
+            raise self.refused("CONCAT of bytes and a JSON value", "strings, or bytes", token)
+        return [self.as_text(value) for value in values]
 
     def as_text(self, value: SqlValue) -> SqlValue:
         """A JSON value as its text, for functions of strings."""
@@ -179,7 +193,7 @@ class RowParser(ExpressionParser):
         left = self.product(where)
         while self.token.kind is Kind.SYMBOL and self.token.text in _ADDITIVE:
             sign = self.next()
-            left = self.combined(sign, sign.text, left, self.product(where))
+            left = self.combined(sign, sign.text, left, lambda: self.product(where))
         return left
 
     def product(self, where: str) -> Term:
@@ -193,11 +207,23 @@ class RowParser(ExpressionParser):
             else:
                 return left
             self.next()
-            left = self.combined(sign, operation, left, self.signed(where))
+            left = self.combined(sign, operation, left, lambda: self.signed(where))
 
-    def combined(self, token: Token, sign: str, left: Term, right: Term) -> SqlValue:
-        one, other = self.sql_value(left), self.sql_value(right)
-        return self.attempt(token, lambda: arithmetic.combine(sign, one, other), NULL)
+    def combined(self, token: Token, sign: str, left: Term, right: Callable[[], Term]) -> SqlValue:
+        given = self.operand(left)
+        one = self.attempt(token, lambda: arithmetic.converted(sign, given), arithmetic.null_of(sign, given))
+        known = len(self.errors)
+        other = self.operand(right())
+        null = arithmetic.null_of(sign, given, other)
+        if one.type is SqlType.NULL and (sign == "DIV" or null.null_of is SqlType.DECIMAL):
+            self.taken_back(known)  # exact numbers: the server does not evaluate the second
+        return self.attempt(token, lambda: arithmetic.combine(sign, one, other), null)
+
+    def operand(self, term: Term) -> SqlValue:
+        """The SQL value of a term that becomes a number: a JSON value from IFNULL or COALESCE is read as its text."""
+        value = self.sql_value(term)
+        chosen = isinstance(term, Wrapped) and term.wrapper is not Wrapper.CAST
+        return replace(self.as_text(value), origin=Origin.CHOICE) if chosen and value.type is SqlType.JSON else value
 
     def signed(self, where: str) -> Term:
         token = self.token
@@ -209,9 +235,15 @@ class RowParser(ExpressionParser):
             self.nesting += 1
             if self.nesting > 200:
                 raise self.refused("too many signs before each other", "at most 200")
-            inner = self.sql_value(self.signed(where))
+            reads, term = self.reads, self.signed(where)
             self.nesting -= 1
-            return inner if token.text == "+" else self.attempt(token, lambda: arithmetic.negate(inner), NULL)
+            if token.text == "+":
+                return self.sql_value(term)
+            inner = self.operand(term)
+            constant = reads == self.reads
+            return self.attempt(
+                token, lambda: arithmetic.negate(inner, constant=constant), arithmetic.null_of("-", inner)
+            )
         return self.primary(where)
 
     # Single terms.
@@ -243,12 +275,18 @@ class RowParser(ExpressionParser):
             raise self.refused(f"{word} is outside predict's grammar", _KNOWN, token)
         return ExpressionParser.value(self, where)
 
+    def settle(self, document: Expression, token: Token, known: int) -> None:
+        """Without a document, the server comes to no path."""
+        late = self.taken_back(known)
+        if late is not None and self.attempt(token, lambda: self.document_of(document), None) is not None:
+            self.errors.append(late)
+
     def column_term(self, name: str) -> Term:
         """A column, with the path behind it if there is one."""
         self.next()
         self.reads += 1
         if str(self.token) not in ("'->'", "'->>'"):
-            return Column(name) if name in self.row.documents else replace(self.row.values[name], literal=False)
+            return Column(name) if name in self.row.documents else replace(self.row.values[name], origin=Origin.COLUMN)
         arrow = self.next()
         if self.token.kind is not Kind.STRING:
             raise self.refused(f"{arrow.text} is not followed by a path", "a string")
@@ -288,18 +326,20 @@ class RowParser(ExpressionParser):
 
     def unquoted(self, token: Token, term: Term) -> SqlValue:
         value = self.sql_value(term)
-        return self.attempt(token, lambda: self.without_quotes(value), NULL)
+        return self.attempt(token, lambda: self.without_quotes(value), _NULL_STRING)
 
     def without_quotes(self, value: SqlValue) -> SqlValue:
         """JSON_UNQUOTE."""
         if value.type is SqlType.NULL:
-            return SqlValue(SqlType.NULL, null_of=SqlType.STRING)
+            return _NULL_STRING
         if value.type is SqlType.JSON:
             text = value.json if isinstance(value.json, str) else format_text(value.json, self.forms)
         elif value.type is SqlType.STRING:
             text = str(value.json)
+        elif value.type is SqlType.BINARY:
+            raise MysqlError(3144, "ER_INVALID_JSON_CHARSET", "JSON_UNQUOTE takes no binary string")
         else:
-            raise MysqlError(3146, "ER_INVALID_TYPE_FOR_JSON", "JSON_UNQUOTE takes a string or a JSON value")
+            raise MysqlError(3064, "ER_INCORRECT_TYPE", "JSON_UNQUOTE takes a string or a JSON value")
         quoted = len(text) > 1 and text[0] == text[-1] == '"' and not isinstance(value.json, str)
         if quoted or (value.type is SqlType.STRING and len(text) > 1 and text[0] == text[-1] == '"'):
             text = str(parse_text(text, self.forms))
@@ -328,18 +368,21 @@ class RowParser(ExpressionParser):
         if self.is_cast_to_char():
             value = self.sql_value(term)
             self.expect(")", "CAST")
-            return self.attempt(start, lambda: sql_values.concat([self.as_text(value)]), NULL)
+            if _kind(value, value) is SqlType.BINARY:
+                raise self.refused("CAST of bytes to CHAR", "a string, a number or a JSON value", start)
+            return self.attempt(start, lambda: sql_values.concat([self.as_text(value)]), _NULL_STRING)
         target, *numbers = self.cast_type()
         self.expect(")", "CAST")
         if target == "JSON" and not isinstance(term, SqlValue):
             return term if isinstance(term, Literal | SqlNull) else Wrapped(Wrapper.CAST, term)
-        value = self.sql_value(term)
+        value = self.sql_value(term) if target == "JSON" else self.operand(term)
 
         def converted() -> SqlValue:
             known = {"SIGNED": "INTEGER", "UNSIGNED": "INTEGER"}.get(target, target)
             return self.converted(value if target == "JSON" else arithmetic.scalar(value, known), target, numbers)
 
-        return self.attempt(start, converted, NULL)
+        made = self.attempt(start, converted, NULL)
+        return made if made.type is not SqlType.NULL else SqlValue(SqlType.NULL, null_of=_CASTS[target])
 
     def is_cast_to_char(self) -> bool:
         """Take ``AS CHAR``, if it stands here."""
@@ -348,13 +391,17 @@ class RowParser(ExpressionParser):
             return True
         return False
 
-    def listed(self, function: str) -> list[tuple[Expression, Token]]:
+    def listed(self, function: str) -> list[Known | None]:
         """The bracketed arguments of a function that takes documents."""
-        found = []
+        found: list[Known | None] = []
         self.expect("(", function)
         while True:
-            token = self.token
-            found.append((self.document(f"an argument of {function}"), token))
+            token, known = self.token, len(self.errors)
+            document = self.document(f"an argument of {function}")
+            value = self.attempt(token, partial(self.document_of, document), None)
+            if None in found and function != "JSON_MERGE_PATCH":
+                self.taken_back(known)  # the server does not evaluate what stands behind NULL
+            found.append(None if value is None else Known(value.value()))
             if not self.accept(","):
                 break
         self.expect(")", function)
@@ -366,14 +413,7 @@ class RowParser(ExpressionParser):
         if len(documents) < 2:
             self.errors.append(wrong_count(function, token))
             return NULL
-
-        def merged() -> Term:
-            values = [self.document_of(document) for document, _ in documents]
-            return Computed(
-                function, MERGES[function]([None if value is None else Known(value.value()) for value in values])
-            )
-
-        return self.attempt(token, merged, NULL)
+        return self.attempt(token, lambda: Computed(function, MERGES[function](documents)), NULL)
 
     def json_extract(self, token: Token) -> Term:
         self.expect("(", "JSON_EXTRACT")
@@ -400,7 +440,8 @@ class RowParser(ExpressionParser):
         paths = [self.path("JSON_LENGTH")] if self.accept(",") else ["$"]
         self.expect(")", "JSON_LENGTH")
         value = self.sql_value(self.extracted(token, document, paths))
-        return NULL if value.type is SqlType.NULL else SqlValue(SqlType.INTEGER, length(value.json))
+        known = value.type is not SqlType.NULL
+        return SqlValue(SqlType.INTEGER, length(value.json)) if known else _NULL_INTEGER
 
     def first_known(self, token: Token) -> Term:
         """IFNULL and COALESCE. A JSON value beside one of another type becomes text."""
@@ -427,7 +468,8 @@ class RowParser(ExpressionParser):
             return NULL
         kinds = {_kind(term, value) for term, value in zip(terms, values, strict=True)} - {None}
         kind = _common(kinds)
-        if kind is None and len(kinds) > 1:
+        unsigned = {isinstance(value.json, UInt) for value in values if value.type is SqlType.INTEGER}
+        if (kind is None and len(kinds) > 1) or (kind is SqlType.INTEGER and len(unsigned) > 1):
             raise self.refused(f"{function} of values of these types", "JSON values, strings and integers", token)
         if chosen is None:
             return SqlValue(SqlType.NULL, null_of=kind)
@@ -436,7 +478,8 @@ class RowParser(ExpressionParser):
             inner = term if not isinstance(term, SqlValue) else Literal(term.json)
             return Wrapped(Wrapper.IFNULL if function == "IFNULL" else Wrapper.COALESCE, inner)
         if kind is SqlType.STRING:
-            return self.attempt(token, lambda: sql_values.concat([self.as_text(values[chosen])]), NULL)
+            text = self.attempt(token, lambda: sql_values.concat([self.as_text(values[chosen])]), NULL)
+            return replace(text, origin=Origin.CHOICE)
         return values[chosen]
 
     def present(self, token: Token) -> SqlValue:

@@ -7,6 +7,7 @@ warning of SELECT is an error. Combinations outside predict's grammar raise :cla
 from __future__ import annotations
 
 import re
+import sys
 from calendar import monthrange
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
@@ -29,9 +30,10 @@ MAX_PACKET: Final = 64 << 20  # max_allowed_packet by default; strings beyond it
 _LONG_MIN: Final = -(1 << 63)
 _LONG_MAX: Final = (1 << 63) - 1
 _ULONG_MAX: Final = (1 << 64) - 1
+_LARGEST: Final = sys.float_info.max
 
 _INTEGER_TEXT: Final = re.compile(r"\s*([+-]?)([0-9]+)\s*", re.ASCII)
-_DECIMAL_TEXT: Final = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))\s*", re.ASCII)
+_NUMBER_START: Final = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
 _DATE_TEXT: Final = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})", re.ASCII)
 _CLOCK: Final = r"([0-9]{1,3}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{1,6}))?)?"
 _TIME_TEXT: Final = re.compile(f"(-?){_CLOCK}", re.ASCII)
@@ -52,18 +54,26 @@ class SqlType(Enum):
     JSON = "a JSON value"
 
 
+class Origin(Enum):
+    """What gives a string: on that depends which number it is where it only begins with one (observed on 9.7.4)."""
+
+    LITERAL = "the statement itself: none"
+    COLUMN = "a column: none"
+    FUNCTION = "a function: the one at its start as a DECIMAL, else none"
+    CHOICE = "IFNULL or COALESCE: the one at its start as a DECIMAL or a DOUBLE, and 0 as a DOUBLE without any"
+
+
 @dataclass(frozen=True, slots=True)
 class SqlValue:
     """A value and its SQL type; ``json`` is what it becomes as a JSON value.
 
-    ``null_of``: of NULL, the type that the expression has otherwise, if it is known. ``literal``: of a string, whether
-    it stands in the statement itself.
+    ``null_of``: of NULL, the type that the expression has otherwise, if it is known. ``origin``: of a string.
     """
 
     type: SqlType
     json: JsonValue = None
     null_of: SqlType | None = field(default=None, compare=False)
-    literal: bool = field(default=False, compare=False)
+    origin: Origin = field(default=Origin.FUNCTION, compare=False)
 
 
 NULL: Final = SqlValue(SqlType.NULL)
@@ -73,11 +83,21 @@ def _truncated(kind: str, text: object) -> MysqlError:
     return MysqlError(1292, "ER_TRUNCATED_WRONG_VALUE", f"truncated incorrect {kind} value", got=text)
 
 
-def bad_decimal(value: SqlValue) -> MysqlError:
-    """The error of a string that is no DECIMAL; it has two numbers."""
-    if value.literal:
-        return _truncated("DECIMAL", value.json)
-    return MysqlError(1366, "ER_TRUNCATED_WRONG_VALUE_FOR_FIELD", "incorrect DECIMAL value", got=value.json)
+def decimal_text(value: SqlValue) -> str:
+    """The number that a string is as a DECIMAL. A string that is none is one of two errors."""
+    text = str(value.json)
+    match = _NUMBER_START.match(text)
+    if match is not None and (value.origin in (Origin.FUNCTION, Origin.CHOICE) or not text[match.end() :].strip()):
+        return match[1]
+    if value.origin is Origin.LITERAL or (value.origin is Origin.COLUMN and match is not None):
+        raise _truncated("DECIMAL", value.json)
+    raise MysqlError(1366, "ER_TRUNCATED_WRONG_VALUE_FOR_FIELD", "incorrect DECIMAL value", got=value.json)
+
+
+def double_prefix(text: str) -> float:
+    """The number at the start of a text as a DOUBLE, 0 without one; the largest DOUBLE for what is larger."""
+    match = _NUMBER_START.match(text)
+    return max(-_LARGEST, min(float(match[1]) if match else 0.0, _LARGEST))
 
 
 def _wrong_value(kind: str, text: str) -> MysqlError:
@@ -178,12 +198,9 @@ def cast_decimal(value: SqlValue, precision: int, scale: int) -> SqlValue:
     if value.type is SqlType.NULL:
         return NULL
     if value.type is SqlType.STRING:
-        match = _DECIMAL_TEXT.fullmatch(str(raw))
-        if match is None:
-            if re.search("[eE]", str(raw)):
-                raise outside("a string with an exponent in a CAST to DECIMAL", got=raw)
-            raise bad_decimal(value)
-        text = match[1]
+        text = decimal_text(value)
+        if "e" in text.lower():
+            raise outside("a string with an exponent in a CAST to DECIMAL", got=raw)
     elif value.type in (SqlType.INTEGER, SqlType.BOOLEAN):
         assert isinstance(raw, int)
         text = str(int(raw))
@@ -377,7 +394,8 @@ def _string(pieces: Sequence[str | bytes]) -> SqlValue:
 def concat(values: Sequence[SqlValue]) -> SqlValue:
     """CONCAT: binary if one argument is binary, NULL if one is NULL."""
     if any(value.type is SqlType.NULL for value in values):
-        return NULL
+        kinds = {value.type for value in values} | {value.null_of for value in values}
+        return SqlValue(SqlType.NULL, null_of=SqlType.BINARY if SqlType.BINARY in kinds else SqlType.STRING)
     pieces = [_piece(value, "CONCAT") for value in values]
     _check_size(sum(len(_encoded(piece)) for piece in pieces), "CONCAT")
     return _string(pieces)
@@ -386,7 +404,7 @@ def concat(values: Sequence[SqlValue]) -> SqlValue:
 def repeat(value: SqlValue, count: SqlValue) -> SqlValue:
     """REPEAT."""
     if SqlType.NULL in (value.type, count.type):
-        return NULL
+        return SqlValue(SqlType.NULL, null_of=SqlType.BINARY if value.type is SqlType.BINARY else SqlType.STRING)
     if count.type is not SqlType.INTEGER:
         raise outside(f"{count.type.value} as the count of REPEAT", expected="an integer")
     piece = _piece(value, "REPEAT")
