@@ -171,7 +171,8 @@ _TEXTS: Final = (
     "JSON_REMOVE(j, '$')", "JSON_SET(j, '$.*', 1)", "JSON_SET(j)", "JSON_INSERT(j, '$.a', 1)", "(j)",
     "JSON_MERGE_PATCH(j, '{\"n\": null, \"o\": {\"y\": 2}}')", "JSON_ARRAY_APPEND(j, '$.arr', j->'$.n' + 1)",
     "JSON_SET(j, '$.x', j->>'$.s', '$.y', JSON_EXTRACT(j, '$.arr[*]'), '$.z', 7 / 2 * 1.5 - 3 DIV 2 % 2)",
-    "JSON_SET(IFNULL(j, '{}'), '$.t', NOW(6), '$.l', JSON_LENGTH(j))", "JSON_SET(j, '$.n', IFNULL('7x', 0) + 1)", "'{\"n\": 3}'", "1 +", "'",
+    "JSON_SET(IFNULL(j, '{}'), '$.t', NOW(6), '$.l', JSON_LENGTH(j))",
+    "JSON_SET(j, '$.n', IFNULL('7x', 0) + 1)", "'{\"n\": 3}'", "1 +", "'",
 )  # fmt: skip
 
 

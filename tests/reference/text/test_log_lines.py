@@ -139,11 +139,25 @@ def test_a_load_whose_file_was_not_seen_is_printed_only_where_all_is() -> None:
     load = ExecuteLoadQuery(text=b"LOAD DATA INFILE 'x'", file_id=3, start=9, end=20, status=())
     shown = "Execute_load_query"
     assert shown in printed(LogText(), event(load))
-    for file_id in (4, 3):
+    for file_id, code in (
+        (4, EventType.BEGIN_LOAD_QUERY),
+        (3, EventType.APPEND_BLOCK),
+        (3, EventType.BEGIN_LOAD_QUERY),
+    ):
         text = LogText(complete=False)
         assert shown not in printed(text, event(load))
-        printed(text, event(LoadBlock(type=EventType.BEGIN_LOAD_QUERY, file_id=file_id, data=b"")))
-        assert (shown in printed(text, event(load))) is (file_id == 3)
+        printed(text, event(LoadBlock(type=code, file_id=file_id, data=b"")))
+        assert (shown in printed(text, event(load))) is (file_id == 3 and code == EventType.BEGIN_LOAD_QUERY)
+        assert shown not in printed(text, event(load))  # the file is loaded by now
+
+
+def test_file_ids_have_a_sign_but_not_those_of_deleted_files() -> None:
+    for file_id, signed in (((1 << 31) - 1, 2147483647), (1 << 31, -2147483648), ((1 << 32) - 1, -1)):
+        block = LoadBlock(type=EventType.APPEND_BLOCK, file_id=file_id, data=b"x")
+        assert body_text(block) == f"\n#Append_block: file_id: {signed}  block_len: 1\n"
+        assert body_text(DeleteFile(file_id=file_id)) == f"\n#Delete_file: file_id={file_id}\n"
+        load = ExecuteLoadQuery(text=b"LOAD DATA INFILE 'x'", file_id=file_id, start=9, end=20, status=())
+        assert f"# file_id: {signed} \n" in body_text(load)
 
 
 @pytest.mark.parametrize(
