@@ -4,3 +4,6 @@ cimport cython
 cpdef (Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) container_header(
     const unsigned char *data, int kind, Py_ssize_t start, Py_ssize_t end
 ) except *
+
+@cython.locals(last=Py_ssize_t, top=Py_ssize_t)
+cpdef Py_ssize_t last_key_end(const unsigned char *entries, int kind, Py_ssize_t start, Py_ssize_t end) except -1

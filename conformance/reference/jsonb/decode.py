@@ -39,8 +39,6 @@ _uint32 = Struct("<I").unpack_from
 _int64 = Struct("<q").unpack_from
 _uint64 = Struct("<Q").unpack_from
 _double = Struct("<d").unpack_from
-small_key = Struct("<HH").unpack_from
-large_key = Struct("<IH").unpack_from
 small_keys = Struct("<HH").iter_unpack
 large_keys = Struct("<IH").iter_unpack
 small_values = Struct("<BH").iter_unpack
@@ -283,16 +281,22 @@ _KNOWN_KEYS: Final = 1024
 _KNOWN_BYTES: Final = 1024  # of key entries and keys: what is kept stays below a few megabytes
 
 
+def last_key_end(entries: bytes, kind: int, start: int, end: int) -> int:
+    """Where the last key of an object ends, from its entry, which ends at ``end``."""
+    last = start + (entries[end - 2] | entries[end - 1] << 8)
+    if not kind:
+        return last + (entries[end - 4] | entries[end - 3] << 8)
+    top = entries[end - 3]
+    return last + (entries[end - 6] | entries[end - 5] << 8 | entries[end - 4] << 16 | top << 24)
+
+
 def object_keys(
     data: bytes, kind: int, start: int, end: int, values_end: int, key_entries: bytes, budget: list[int]
 ) -> list[str]:
     """The keys of an object, in entry order."""
     if not key_entries:
         return []
-    offset, length = (
-        large_key(key_entries, len(key_entries) - 6) if kind else small_key(key_entries, len(key_entries) - 4)
-    )
-    last = start + offset + length
+    last = last_key_end(key_entries, kind, start, len(key_entries))
     known = kind, key_entries, data[values_end:last]
     keys = known_keys.get(known)
     if keys is not None and last <= end:

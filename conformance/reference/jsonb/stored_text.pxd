@@ -1,5 +1,5 @@
 cimport cython
-from conformance.reference.jsonb.decode cimport container_header
+from conformance.reference.jsonb.decode cimport container_header, last_key_end
 from conformance.reference.jsonb.leaves cimport double_at, quoted
 from conformance.reference.jsonb.text cimport format_double
 
@@ -17,7 +17,7 @@ cdef bint _container(
     bytes data, int kind, Py_ssize_t start, Py_ssize_t end, int room, list budget, list parts, list pieces
 ) except -1
 
-@cython.locals(entries=bytes, last=Py_ssize_t, top=Py_ssize_t, known=tuple, prefixes=list, octets="const unsigned char *")
+@cython.locals(entries=bytes, last=Py_ssize_t, known=tuple, prefixes=list)
 cdef list _prefixes(
     bytes data, int kind, Py_ssize_t start, Py_ssize_t end, Py_ssize_t values, Py_ssize_t values_end, list budget
 )

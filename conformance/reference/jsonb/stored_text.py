@@ -17,6 +17,7 @@ from conformance.reference.jsonb.decode import (
     decode,
     decode_scalar,
     known_keys,
+    last_key_end,
     object_keys,
     spend,
 )
@@ -144,14 +145,8 @@ def _prefixes(
     data: bytes, kind: int, start: int, end: int, values: int, values_end: int, budget: list[int]
 ) -> list[str] | None:
     """What stands in front of each member's value; ``None`` where the members are not in stored order."""
-    octets = data
     entries = data[start + (8 if kind else 4) : values]
-    last = start + (octets[values - 2] | octets[values - 1] << 8)  # the end of the last key
-    if kind:
-        top = octets[values - 3]
-        last += octets[values - 6] | octets[values - 5] << 8 | octets[values - 4] << 16 | top << 24
-    else:
-        last += octets[values - 4] | octets[values - 3] << 8
+    last = last_key_end(entries, kind, start, len(entries))
     known = kind, entries, data[values_end:last]
     prefixes = _known_prefixes.get(known)
     if prefixes is not None and last <= end:
