@@ -94,9 +94,7 @@ def negate(value: SqlValue, *, constant: bool = False) -> SqlValue:
         if isinstance(raw, int) and not (constant and (raw < 0 or raw > -_LONG_MIN)):
             return _bounded(-int(raw), unsigned=False)
         exact = _exact(value)
-        return SqlValue(
-            SqlType.DECIMAL, decimals.as_opaque(decimals.Exact(exact.number.copy_negate(), exact.whole, exact.scale))
-        )
+        return SqlValue(SqlType.DECIMAL, decimals.as_opaque(exact._replace(number=exact.number.copy_negate())))
     raise outside(f"a minus sign before {value.type.value}", expected="a number")
 
 

@@ -82,8 +82,8 @@ class AddedLines:
                 self._open = True
             elif kind in (EventClass.END_TRX, EventClass.END_XA_TRX):
                 self._open = self._begun = self._partial = False
-            else:
-                self._begun &= self._open  # outside a transaction, the statement is one of its own
+            elif not self._open:
+                self._begun = False  # the statement is a transaction of its own
 
     def left_out(self, body: Body, place: bytes, *, partial: bool, flush: bool) -> Iterator[bytes]:
         """An event that is left out. ``partial``: others of its transaction are printed; ``flush``: so is its place."""
@@ -93,7 +93,8 @@ class AddedLines:
             if self._begun and not self._open and classify_query(body.text) is EventClass.STATEMENT:
                 yield _COMMIT  # a transaction of its own, such as DDL
                 self._partial = False
-            self._begun &= self._open
+            if not self._open:
+                self._begun = False
         if flush:
             yield from self._take_places()
 
@@ -101,7 +102,6 @@ class AddedLines:
         """The lines behind the last file."""
         if self._partial:
             yield _COMMIT
-            self._partial = False
         yield from self._rolled_back()
 
     def _rolled_back(self) -> Iterator[bytes]:

@@ -131,14 +131,16 @@ def test_the_log_of_times_is_made_as_it_was() -> None:
 
 def added(*bodies: Any) -> list[str]:
     """The lines "added by mysqlbinlog", and the names of the events between them; ``other.*`` is left out."""
-    text, events, out = LogText(), EventFilter(Selection(database="d")), [b""]
-    events.start_file(last=True)
+    choices = EventFilter(Selection(database="d", exclude_gtids=PreviousGtids.parse(f"{UUIDS}:9")))
+    text, out = LogText(), [b""]
+    choices.start_file(last=True)
     for body in bodies:
         one = event(body)
-        if events.choose(one) is Choice.PRINTED:
+        choice = choices.choose(one)
+        if choice is Choice.PRINTED:
             out += [*text.event(one), b"%b\n" % type(body).__name__.encode()]
         else:
-            out += [*text.left_out(one, partial=True), b"-\n"]
+            out += [*text.left_out(one, partial=choice is Choice.OTHER_TABLE), b"-\n"]
     lines = b"".join([*out, *text.end()]).decode().splitlines()
     names = {type(body).__name__ for body in bodies} | {"-"}
     return [line.split(" /*")[0] for line in lines if "added by" in line or line in names]
@@ -165,4 +167,13 @@ def test_a_commit_that_is_added_waits_for_the_next_file() -> None:
     assert added(*_FRAME, *whole, *_FRAME, *whole) == [
         "FormatDescription", "PreviousGtids", *file, "ROLLBACK", end,
         "FormatDescription", "PreviousGtids", "COMMIT", *file, "COMMIT", "ROLLBACK", end,
+    ]  # fmt: skip
+
+
+def test_a_transaction_that_is_left_out_says_nothing_of_the_one_before() -> None:
+    end = "SET @@SESSION.GTID_NEXT= 'AUTOMATIC'"
+    other = (Gtid(uuid=UUIDS, gno=9), _DDL, Xid(xid=1))
+    assert added(_GTID, *other) == ["Gtid", "-", "-", "-", "BEGIN", "ROLLBACK", end]
+    assert added(_GTID, Query(text=b"BEGIN"), _DDL, *other, _GTID) == [
+        "Gtid", "Query", "-", "-", "-", "-", "COMMIT", "Gtid", "ROLLBACK", end,
     ]  # fmt: skip
