@@ -139,6 +139,17 @@ def test_logs_that_no_server_writes_are_printed_as_the_client_prints_them(
     assert printed > _LOGS // 2
 
 
+def test_starts_of_files_are_printed_as_the_client_prints_them(mysqlbinlog: list[str], tmp_path: Path) -> None:
+    for version, created, flag in product(("9.7.4", "5.6.51", "5.1.73"), (0, 1, (1 << 32) - 1), (0, *Flag)):
+        data = FileWriter().start()[:4]
+        for timestamp in (0, 1_700_000_000):
+            start = FormatDescription(server_version=version, created=created)
+            data += encode_event(start, timestamp=timestamp, flags=int(flag), log_pos=None, start=len(data))
+        texts = both(mysqlbinlog, data, tmp_path)
+        assert texts is not None
+        assert texts[0] == texts[1], (version, created, flag)
+
+
 def loads(seed: int) -> bytes:
     """Blocks of files, statements that load them (some twice, some without a file), and files that are deleted."""
     draw, writer = Stream("text/made-loads", seed), FileWriter()
