@@ -308,7 +308,7 @@ class LogText:
             yield b"# Not closed: the server was writing it, or ended without closing it.\n"
         if header.flags & Flag.RELAY_LOG:
             yield b"# A relay log, begun by the replica itself.\n"
-        if body.created and not header.flags & Flag.ARTIFICIAL:
+        if body.created and not header.flags & (Flag.ARTIFICIAL | Flag.RELAY_LOG):
             yield b"ROLLBACK" + DELIMITER
 
     def _payload_words(self, body: TransactionPayload) -> bytes:

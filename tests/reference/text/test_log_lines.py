@@ -214,6 +214,7 @@ def test_a_load_statement_says_which_file() -> None:
         (0, 0, ["\n"]),
         (1700000000, 0, [" at startup\n", "ROLLBACK/*!*/;\n"]),
         (1700000000, Flag.ARTIFICIAL, [" at startup\n"]),
+        (1700000000, Flag.RELAY_LOG, [" at startup\n", "# A relay log, begun by the replica itself.\n"]),
         (0, Flag.IN_USE, ["\n", "# Not closed: the server was writing it, or ended without closing it.\n"]),
         (0, Flag.RELAY_LOG, ["\n", "# A relay log, begun by the replica itself.\n"]),
     ],
