@@ -37,6 +37,21 @@ _ROW: Final = RowFacts(
     {name: read_value(sql, RowFacts({})) for name, sql in (("n", "5"), ("s", "'8text'"), ("d", "2.50"))},
     datetime(2023, 11, 14, 22, 13, 20, 123456),  # noqa: DTZ001 - the session's time zone is UTC
 )
+NAMES: Final = {
+    1264: "ER_WARN_DATA_OUT_OF_RANGE", 1292: "ER_TRUNCATED_WRONG_VALUE", 1365: "ER_DIVISION_BY_ZERO",
+    1366: "ER_TRUNCATED_WRONG_VALUE_FOR_FIELD", 1690: "ER_DATA_OUT_OF_RANGE", 3064: "ER_INCORRECT_TYPE",
+    3140: "ER_INVALID_JSON_TEXT", 3141: "ER_INVALID_JSON_TEXT_IN_PARAM", 3143: "ER_INVALID_JSON_PATH",
+    3144: "ER_INVALID_JSON_CHARSET", 3146: "ER_INVALID_TYPE_FOR_JSON", 3149: "ER_INVALID_JSON_PATH_WILDCARD",
+    3153: "ER_JSON_VACUOUS_PATH", 3156: "ER_INVALID_JSON_VALUE_FOR_CAST", 3158: "ER_JSON_DOCUMENT_NULL_KEY",
+    3165: "ER_INVALID_JSON_PATH_ARRAY_CELL",
+}  # fmt: skip
+_OPERANDS: Final = (
+    "0", "1", "-3", "n", "d", "2.50", "0.0", "-0.75", "123456789.123456789", "1e0", "2.5e300", "'12'", "' 7x'", "'1e2'",
+    "s", "j->'$.n'", "j->>'$.s'", "j->'$.o'", "k->>'$.q'", "k->'$.r[0]'", "NULL", "TRUE", "9223372036854775807",
+    "-9223372036854775808", "18446744073709551615", "99999999999999999999999999999999999.5", "IFNULL(s, 1)",
+    "COALESCE(k->'$.q', j)", "CAST(k->'$.none' AS DECIMAL)", "CAST('7' AS UNSIGNED)",
+)  # fmt: skip
+_CASTS: Final = ("SIGNED", "UNSIGNED", "DECIMAL", "DECIMAL(5,2)", "CHAR", "JSON")
 Answer = int | str | None  # the number of an error, or the document's text
 
 
@@ -47,26 +62,49 @@ def foretold(sql: str) -> Answer:
         expression = read_expression(sql, _ROW).expression
     except MysqlError as error:
         if not isinstance(error.decoded, Call):
-            return error.number
+            return _named(error)
         refused, expression = error, error.decoded  # what the server does before it comes to the error
     try:
         made = evaluate_document(expression, _ROW.documents, Columns(tuple(_ROW.documents)))
     except MysqlError as error:
-        return error.number
+        return _named(error)
     if made is None:
         return None
     if refused is not None:
-        return refused.number
+        return _named(refused)
     before = _ROW.documents["j"]
     assert before is not None
     # An equal document is not stored: 1.5 stays where 1.50 would come.
     return document_text(before if equal(decode(made), decode(before)) else made)
 
 
-def expressions(seed: str, count: int) -> Iterable[str]:
-    """Odd expressions inside the grammar."""
-    for number in range(count):
-        sql = odd_expression(Stream(seed, number))
+def _named(error: MysqlError) -> int:
+    assert error.symbol == NAMES[error.number]
+    return error.number
+
+
+def sums() -> Iterable[str]:
+    """Every operation on every pair of some operands, as documents that also show the type of the result."""
+    for one in _OPERANDS:
+        yield from (f"JSON_ARRAY(-({one}))", f"JSON_ARRAY(+{one})")
+        yield from (f"JSON_ARRAY(CAST({one} AS {kind}))" for kind in _CASTS)
+        for other in _OPERANDS:
+            yield from (f"JSON_ARRAY({one} {sign} {other})" for sign in ("+", "-", "*", "/", "%", "DIV"))
+
+
+def foretold_sum(sql: str) -> str:
+    """What the reference says of a document that does not depend on the one before: its text and size, or the error."""
+    try:
+        made = evaluate_document(read_expression(sql, _ROW).expression, _ROW.documents, Columns(("j", "k")))
+    except MysqlError as error:
+        return str(_named(error))
+    assert made is not None
+    return f"{document_text(made)} {len(made)}"
+
+
+def inside(statements: Iterable[str]) -> Iterable[str]:
+    """Those inside the grammar."""
+    for sql in statements:
         try:
             foretold(sql)
         except Unsupported:
@@ -74,9 +112,22 @@ def expressions(seed: str, count: int) -> Iterable[str]:
         yield sql
 
 
+def expressions(seed: str, count: int) -> Iterable[str]:
+    """Odd expressions inside the grammar."""
+    return inside(odd_expression(Stream(seed, number)) for number in range(count))
+
+
 def answers(server: ProcessServer, statements: Iterable[str]) -> dict[str, Answer]:
     """What the server does with each as a right-hand side."""
-    found: dict[str, Answer] = {}
+    return {sql: made[0] if isinstance(made, tuple) else made for sql, made in _asked(server, statements)}
+
+
+def sum_answers(server: ProcessServer, statements: Iterable[str]) -> list[str]:
+    """The text and the size of each document, or the number of the error."""
+    return [f"{made[0]} {made[1]}" if isinstance(made, tuple) else str(made) for _, made in _asked(server, statements)]
+
+
+def _asked(server: ProcessServer, statements: Iterable[str]) -> Iterable[tuple[str, tuple[str | None, int] | int]]:
     with server.connect() as connection, server.schema(connection):
         connection.execute_many(
             [
@@ -91,13 +142,13 @@ def answers(server: ProcessServer, statements: Iterable[str]) -> dict[str, Answe
             try:
                 connection.execute(f"UPDATE t SET j = {sql}")
             except SqlError as error:
-                found[sql] = error.number
+                yield sql, error.number
                 continue
-            ((text,),) = connection.execute("SELECT j FROM t").texts()
-            found[sql] = None if text is None else str(text)
-    return found
+            ((text, size),) = connection.execute("SELECT j, JSON_STORAGE_SIZE(j) FROM t").texts()
+            yield sql, (None if text is None else str(text), int(size or 0))
 
 
 def recorded(server: ProcessServer, count: int) -> str:
     """The file of the recorded answers."""
-    return json.dumps(answers(server, expressions("odd", count)), ensure_ascii=False, indent=0) + "\n"
+    odd = answers(server, expressions("odd", count))
+    return json.dumps({"odd": odd, "sums": sum_answers(server, inside(sums()))}, ensure_ascii=False, indent=0) + "\n"

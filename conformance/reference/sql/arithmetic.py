@@ -197,7 +197,10 @@ def _whole_quotient(one: SqlValue, other: SqlValue) -> SqlValue:
     with localcontext() as context:
         context.prec = 100
         quotient = int(a / b)
-    if not {one.type, other.type} <= {SqlType.INTEGER, SqlType.BOOLEAN} and not _LONG_MIN <= quotient <= _ULONG_MAX:
+    if {one.type, other.type} <= {SqlType.INTEGER, SqlType.BOOLEAN}:
+        if quotient == _LONG_MIN:  # the server takes no sign into account
+            raise _out_of_range(quotient, unsigned=unsigned)
+    elif not _fits(quotient, unsigned=unsigned):
         raise MysqlError(1292, "ER_TRUNCATED_WRONG_VALUE", "truncated incorrect DECIMAL value", got=quotient)
     return _bounded(quotient, unsigned=unsigned)
 
@@ -216,8 +219,16 @@ def _number_of(value: SqlValue) -> Decimal | None:
     return made
 
 
+def _fits(value: int, *, unsigned: bool) -> bool:
+    return (0 if unsigned else _LONG_MIN) <= value <= (_ULONG_MAX if unsigned else _LONG_MAX)
+
+
+def _out_of_range(value: int, *, unsigned: bool) -> MysqlError:
+    kind = "BIGINT UNSIGNED" if unsigned else "BIGINT"
+    return MysqlError(1690, "ER_DATA_OUT_OF_RANGE", f"{kind} value is out of range", got=value)
+
+
 def _bounded(value: int, *, unsigned: bool) -> SqlValue:
-    if not (0 if unsigned else _LONG_MIN) <= value <= (_ULONG_MAX if unsigned else _LONG_MAX):
-        kind = "BIGINT UNSIGNED" if unsigned else "BIGINT"
-        raise MysqlError(1690, "ER_DATA_OUT_OF_RANGE", f"{kind} value is out of range", got=value)
+    if not _fits(value, unsigned=unsigned):
+        raise _out_of_range(value, unsigned=unsigned)
     return SqlValue(SqlType.INTEGER, UInt(value) if unsigned else value)
