@@ -211,9 +211,7 @@ def _number_of(value: SqlValue) -> Decimal | None:
         return None
     if value.type in _EXACT:
         return _exact(value).number
-    if value.type is SqlType.STRING:
-        return Decimal(decimal_text(value))
-    made = Decimal(repr(number(value)))
+    made = Decimal(decimal_text(value) if value.type is SqlType.STRING else repr(number(value)))
     if abs(made) >= _TOO_LARGE:
         raise MysqlError(1292, "ER_TRUNCATED_WRONG_VALUE", "truncated incorrect DECIMAL value", got=made)
     return made

@@ -317,7 +317,7 @@ class ExpressionParser:
                     return maker(self, token)
                 except MysqlError as error:
                     self.errors.append(error)
-                    return NULL
+                    return SqlValue(SqlType.NULL, null_of=_TYPES.get(token.text.upper()))
                 except CodecError as error:
                     if error.offset is None:
                         error.offset = token.offset
@@ -434,6 +434,13 @@ _TEMPORAL: Final = {
     "DATE": sql_values.date_literal,
     "TIME": sql_values.time_literal,
     "TIMESTAMP": sql_values.timestamp_literal,
+}
+_TYPES: Final = {
+    "JSON_ARRAY": SqlType.JSON,
+    "JSON_OBJECT": SqlType.JSON,
+    "REPEAT": SqlType.STRING,
+    "CONCAT": SqlType.STRING,
+    **dict.fromkeys(_TEMPORAL, SqlType.TEMPORAL),
 }
 _WORDS: Final[dict[str, Callable[[ExpressionParser, Token], SqlValue]]] = {
     **dict.fromkeys(("NULL", "TRUE", "FALSE"), ExpressionParser.constant),

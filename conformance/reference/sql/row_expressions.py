@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
-from conformance.reference.jsonb.values import UInt
+from conformance.reference.jsonb.values import Opaque, UInt
 from conformance.reference.partial.evaluation import evaluate_tree
 from conformance.reference.partial.expression import (
     Column,
@@ -467,9 +467,10 @@ class RowParser(ExpressionParser):
             self.errors.append(wrong_count(function, token))
             return NULL
         kinds = {_kind(term, value) for term, value in zip(terms, values, strict=True)} - {None}
+        kinds = {SqlType.INTEGER if kind is SqlType.BOOLEAN else kind for kind in kinds}
         kind = _common(kinds)
-        unsigned = {isinstance(value.json, UInt) for value in values if value.type is SqlType.INTEGER}
-        if (kind is None and len(kinds) > 1) or (kind is SqlType.INTEGER and len(unsigned) > 1):
+        forms = {_form(value) for value in values} - {None} if kind in (SqlType.INTEGER, SqlType.TEMPORAL) else ()
+        if (kind is None and len(kinds) > 1) or len(forms) > 1:
             raise self.refused(f"{function} of values of these types", "JSON values, strings and integers", token)
         if chosen is None:
             return SqlValue(SqlType.NULL, null_of=kind)
@@ -480,7 +481,8 @@ class RowParser(ExpressionParser):
         if kind is SqlType.STRING:
             text = self.attempt(token, lambda: sql_values.concat([self.as_text(values[chosen])]), NULL)
             return replace(text, origin=Origin.CHOICE)
-        return values[chosen]
+        found = values[chosen]
+        return SqlValue(SqlType.INTEGER, int(found.json)) if isinstance(found.json, bool) else found
 
     def present(self, token: Token) -> SqlValue:
         """NOW and its like."""
@@ -509,6 +511,13 @@ def _kind(term: Term, value: SqlValue) -> SqlType | None:
     if not isinstance(term, SqlValue):
         return SqlType.JSON
     return value.type if value.type is not SqlType.NULL else value.null_of
+
+
+def _form(value: SqlValue) -> object:
+    """What integers, or dates and times, must have in common for IFNULL to give one of them as it is."""
+    if value.type in (SqlType.INTEGER, SqlType.BOOLEAN):
+        return isinstance(value.json, UInt)
+    return value.json.field_type if value.type is SqlType.TEMPORAL and isinstance(value.json, Opaque) else None
 
 
 def _common(kinds: set[SqlType | None]) -> SqlType | None:
