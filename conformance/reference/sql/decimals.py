@@ -94,12 +94,15 @@ def _sum(one: Exact, other: Exact, *, apart: bool) -> Exact:
 
 
 def _first_group_is_full(one: Exact, other: Exact, groups: int) -> bool:
-    """Whether the server expects a carry out of the first group: it looks at that group alone."""
-    if not groups:
-        groups = 1
-    unit: int = 10 ** ((groups - 1) * _GROUP)
-    firsts = [abs(int(item.number)) // unit for item in (one, other) if _ceil(item.whole) == groups]
-    return sum(firsts) > 10**_GROUP - 2
+    """Whether the server expects a carry out of the first group: it looks at that group alone.
+
+    Of two fractions without digits before the point the first group stands behind it.
+    """
+    with localcontext() as context:
+        context.prec = _EXACTLY
+        place = (groups - 1) * _GROUP
+        firsts = [int(item.number.scaleb(-place)) for item in (one, other) if _ceil(item.whole) == groups]
+    return abs(sum(firsts)) > 10**_GROUP - 2
 
 
 def multiply(one: Exact, other: Exact) -> Exact:
