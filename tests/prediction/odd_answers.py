@@ -49,7 +49,8 @@ _OPERANDS: Final = (
     "0", "1", "-3", "n", "d", "2.50", "0.0", "-0.75", "123456789.123456789", "1e0", "2.5e300", "'12'", "' 7x'", "'1e2'",
     "s", "j->'$.n'", "j->>'$.s'", "j->'$.o'", "k->>'$.q'", "k->'$.r[0]'", "NULL", "TRUE", "9223372036854775807",
     "-9223372036854775808", "18446744073709551615", "99999999999999999999999999999999999.5", "IFNULL(s, 1)",
-    "-.9", ".91729265902425895470", "999999998.5", "0.000000001", "COALESCE(k->'$.q', j)", "CAST(k->'$.none' AS DECIMAL)", "CAST('7' AS UNSIGNED)",
+    "-.9", ".91729265902425895470", "999999998.5", "0.000000001",
+    "COALESCE(k->'$.q', j)", "CAST(k->'$.none' AS DECIMAL)", "CAST('7' AS UNSIGNED)",
 )  # fmt: skip
 _CASTS: Final = ("SIGNED", "UNSIGNED", "DECIMAL", "DECIMAL(5,2)", "CHAR", "JSON")
 Answer = int | str | None  # the number of an error, or the document's text
