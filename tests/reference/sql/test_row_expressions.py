@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.reference.errors import MysqlError, Unsupported
+from conformance.reference.errors import CodecError, MysqlError, Unsupported
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
@@ -168,3 +168,61 @@ def test_functions_of_the_moment_are_named_once() -> None:
         "NOW",
         "CURDATE",
     )
+
+
+@pytest.mark.parametrize(
+    ("sql", "offset", "message", "got"),
+    [
+        ("JSON_EXTRACT(j)", 0, "incorrect parameter count for JSON_EXTRACT", None),
+        ("JSON_UNQUOTE()", 0, "incorrect parameter count for JSON_UNQUOTE", None),
+        ("JSON_UNQUOTE(1, 2)", 0, "incorrect parameter count for JSON_UNQUOTE", None),
+        ("IFNULL(1)", 0, "incorrect parameter count for IFNULL", None),
+        ("IFNULL(1, 2, 3)", 0, "incorrect parameter count for IFNULL", None),
+        ("JSON_MERGE_PATCH('[]')", 0, "incorrect parameter count for JSON_MERGE_PATCH", None),
+        ("JSON_MERGE_PRESERVE('[]')", 0, "incorrect parameter count for JSON_MERGE_PRESERVE", None),
+        ("JSON_EXTRACT(j, '$.n'", 21, "JSON_EXTRACT is not complete", "the end"),
+        (
+            "JSON_EXTRACT(, '$')",
+            13,
+            "the first argument of JSON_EXTRACT is missing or outside predict's grammar",
+            "','",
+        ),
+        ("JSON_EXTRACT(j, 5)", 16, "an integer as a path of JSON_EXTRACT", "'5'"),
+        ("JSON_LENGTH(j", 13, "JSON_LENGTH is not complete", "the end"),
+        ("JSON_LENGTH(", 12, "the first argument of JSON_LENGTH is missing or outside predict's grammar", "the end"),
+        ("JSON_LENGTH(j, 5)", 15, "an integer as a path of JSON_LENGTH", "'5'"),
+        ("JSON_UNQUOTE('a'", 16, "JSON_UNQUOTE is not complete", "the end"),
+        ("IFNULL(1, 2", 11, "IFNULL is not complete", "the end"),
+        ("IFNULL(, 2)", 7, "an argument of IFNULL is missing or outside predict's grammar", "','"),
+        ("COALESCE(1", 10, "COALESCE is not complete", "the end"),
+        ("CAST(1 AS CHAR", 14, "CAST is not complete", "the end"),
+        ("CAST(1 AS JSON", 14, "CAST is not complete", "the end"),
+        ("CAST( AS JSON)", 6, "the argument of CAST is missing or outside predict's grammar", "'AS'"),
+        ("JSON_MERGE_PATCH('[]', '[]'", 27, "JSON_MERGE_PATCH is not complete", "the end"),
+        (
+            "JSON_MERGE_PATCH(, '[]')",
+            17,
+            "an argument of JSON_MERGE_PATCH is missing or outside predict's grammar",
+            "','",
+        ),
+        ("JSON_SET(j, '$.n', )", 19, "a value of JSON_SET is missing or outside predict's grammar", "')'"),
+        ("(1", 2, "the expression is not complete", "the end"),
+        ("()", 1, "the expression is missing or outside predict's grammar", "')'"),
+        ("-", 1, "the expression is missing or outside predict's grammar", "the end"),
+        ("NOW(", 4, "NOW is not complete", "the end"),
+        ("NOW (6)", 4, "NOW and its bracket are apart", "'('"),
+        ("j->", 3, "-> is not followed by a path", "the end"),
+        ("j->5", 3, "-> is not followed by a path", "'5'"),
+        ("1 +", 3, "the expression is missing or outside predict's grammar", "the end"),
+        ("CURDATE(6)", 8, "CURDATE is not complete", "'6'"),
+    ],
+)
+def test_a_text_that_is_not_complete_is_named_with_its_place(
+    sql: str, offset: int, message: str, got: str | None
+) -> None:
+    with pytest.raises((Unsupported, MysqlError)) as caught:
+        read_expression(sql, ROW)
+    error: CodecError = caught.value
+    assert (error.offset, error.message, error.got) == (offset, message, got)
+    if isinstance(error, MysqlError):
+        assert (error.number, error.symbol) == (1582, "ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT")
