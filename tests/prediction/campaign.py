@@ -67,7 +67,7 @@ def run_updates(
     """Run made updates in blocks. ``alter`` and ``form`` change what ``predict`` says: planted faults do."""
     result = Result()
     with server.connect() as connection, server.schema(connection):
-        _prepare(connection)
+        prepare(connection)
         for first in range(0, updates, 250):
             numbers = range(first, min(first + 250, updates))
             _block(
@@ -81,7 +81,8 @@ def run_updates(
     return result
 
 
-def _prepare(connection: Connection) -> None:
+def prepare(connection: Connection) -> None:
+    """The session and the table that ``predict`` is told of."""
     connection.execute_many(
         [
             "SET binlog_row_value_options = PARTIAL_JSON",

@@ -19,6 +19,7 @@ from conformance.reference.sql.quoting import quote_string
 from conformance.reference.sql.row_expressions import RowFacts, read_expression, read_value
 from conformance.servers.errors import SqlError
 from generators.draw import Stream
+from tests.prediction.campaign import prepare
 from tests.prediction.odd_statements import odd_expression
 
 if TYPE_CHECKING:
@@ -130,13 +131,7 @@ def sum_answers(server: ProcessServer, statements: Iterable[str]) -> list[str]:
 
 def _asked(server: ProcessServer, statements: Iterable[str]) -> Iterable[tuple[str, tuple[str | None, int] | int]]:
     with server.connect() as connection, server.schema(connection):
-        connection.execute_many(
-            [
-                "SET time_zone = '+00:00'",
-                "SET timestamp = 1700000000.123456",
-                "CREATE TABLE t (id INT PRIMARY KEY, j JSON, k JSON, n BIGINT, s VARCHAR(50), d DECIMAL(3,2))",
-            ]
-        ).check()
+        prepare(connection)
         for sql in statements:
             row = f"1, {quote_string(_J)}, {quote_string(_K)}, 5, '8text', 2.50"
             connection.execute(f"REPLACE INTO t VALUES ({row})")

@@ -17,13 +17,13 @@ from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque, UInt
 from conformance.reference.sql import decimals
 from conformance.reference.sql.tokens import outside
-from conformance.reference.sql.values import Origin, SqlType, SqlValue, decimal_text, double_prefix
+from conformance.reference.sql.values import NUMBER, Origin, SqlType, SqlValue, decimal_text, double_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_DOUBLE_TEXT: Final = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)?\s*", re.ASCII)
-_NUMBER_IN_JSON: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_DOUBLE_TEXT: Final = re.compile(rf"\s*({NUMBER})?\s*", re.ASCII)
+_NUMBER_IN_JSON: Final = re.compile(NUMBER, re.ASCII)
 _INTEGER_IN_JSON: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _LONG_MIN: Final = -(1 << 63)
 _LONG_MAX: Final = (1 << 63) - 1

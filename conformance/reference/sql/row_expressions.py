@@ -131,9 +131,7 @@ class RowParser(ExpressionParser):
             return term
         if where != "the expression" and _kind(term, term) not in _DOCUMENTS:
             self.taken_back(known)  # the server looks at the type first
-            self.errors.append(
-                MysqlError(3146, "ER_INVALID_TYPE_FOR_JSON", "neither a JSON value nor its text", offset=token.offset)
-            )
+            self.errors.append(_wrong_type(token.offset))
             return SqlNull()
         made = self.attempt(token, lambda: self.as_document(term, whole=where == "the expression"), SqlNull())
         return Computed(word, Known(made.value)) if word in _FUNCTIONS and isinstance(made, Literal) else made
@@ -150,7 +148,7 @@ class RowParser(ExpressionParser):
             raise MysqlError(3144, "ER_INVALID_JSON_CHARSET", "a binary string makes no JSON value")
         if whole:
             raise MysqlError(3140, "ER_INVALID_JSON_TEXT", "not a JSON text, may need CAST")
-        raise MysqlError(3146, "ER_INVALID_TYPE_FOR_JSON", "neither a JSON value nor its text")  # of a column
+        raise _wrong_type()  # of a column
 
     def pair_value(self, name: str) -> Expression:
         start, reads, known = self.token.offset, self.reads, len(self.errors)
@@ -504,6 +502,10 @@ class RowParser(ExpressionParser):
 
 
 _VALUE_FUNCTIONS: Final = frozenset(("JSON_OBJECT", "JSON_ARRAY", "REPEAT", "CONCAT"))
+
+
+def _wrong_type(offset: int | None = None) -> MysqlError:
+    return MysqlError(3146, "ER_INVALID_TYPE_FOR_JSON", "neither a JSON value nor its text", offset=offset)
 
 
 def _kind(term: Term, value: SqlValue) -> SqlType | None:

@@ -33,7 +33,9 @@ _ULONG_MAX: Final = (1 << 64) - 1
 _LARGEST: Final = sys.float_info.max
 
 _INTEGER_TEXT: Final = re.compile(r"\s*([+-]?)([0-9]+)\s*", re.ASCII)
-_NUMBER_START: Final = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
+NUMBER: Final = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+"""A number in a string, as a pattern."""
+_NUMBER_START: Final = re.compile(rf"\s*({NUMBER})", re.ASCII)
 _DATE_TEXT: Final = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})", re.ASCII)
 _CLOCK: Final = r"([0-9]{1,3}):([0-9]{1,2})(?::([0-9]{1,2})(?:\.([0-9]{1,6}))?)?"
 _TIME_TEXT: Final = re.compile(f"(-?){_CLOCK}", re.ASCII)
