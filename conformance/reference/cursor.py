@@ -59,6 +59,11 @@ class Layout:
         self.size = self.struct.size
         self.unpack_from = self.struct.unpack_from
 
+    def offset(self, name: str) -> int:
+        """Where a field begins."""
+        names = list(self.forms)
+        return Struct("<" + "".join(self.forms[before] for before in names[: names.index(name)])).size
+
     def pack(self, *values: Any) -> bytes:
         """The bytes of the fields. Raises :class:`EncodeError` for a value that does not fit its field."""
         try:

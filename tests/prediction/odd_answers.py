@@ -59,25 +59,31 @@ Answer = int | str | None  # the number of an error, or the document's text
 
 def foretold(sql: str) -> Answer:
     """What the reference says. Raises :class:`Unsupported` outside the grammar."""
+    try:
+        made = _made(sql)
+    except MysqlError as error:
+        return _named(error)
+    if made is None:
+        return None
+    before = _ROW.documents["j"]
+    assert before is not None
+    # An equal document is not stored: 1.5 stays where 1.50 would come.
+    return document_text(before if equal(decode(made), decode(before)) else made)
+
+
+def _made(sql: str) -> bytes | None:
+    """The document, or NULL. Raises the error that the server meets first."""
     refused: MysqlError | None = None
     try:
         expression = read_expression(sql, _ROW).expression
     except MysqlError as error:
         if not isinstance(error.decoded, Call):
-            return _named(error)
+            raise
         refused, expression = error, error.decoded  # what the server does before it comes to the error
-    try:
-        made = evaluate_document(expression, _ROW.documents, Columns(tuple(_ROW.documents)))
-    except MysqlError as error:
-        return _named(error)
-    if made is None:
-        return None
-    if refused is not None:
-        return _named(refused)
-    before = _ROW.documents["j"]
-    assert before is not None
-    # An equal document is not stored: 1.5 stays where 1.50 would come.
-    return document_text(before if equal(decode(made), decode(before)) else made)
+    made = evaluate_document(expression, _ROW.documents, Columns(tuple(_ROW.documents)))
+    if refused is not None and made is not None:
+        raise refused
+    return made
 
 
 def _named(error: MysqlError) -> int:
@@ -97,7 +103,7 @@ def sums() -> Iterable[str]:
 def foretold_sum(sql: str) -> str:
     """What the reference says of a document that does not depend on the one before: its text and size, or the error."""
     try:
-        made = evaluate_document(read_expression(sql, _ROW).expression, _ROW.documents, Columns(("j", "k")))
+        made = _made(sql)
     except MysqlError as error:
         return str(_named(error))
     assert made is not None

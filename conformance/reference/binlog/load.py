@@ -19,7 +19,6 @@ from conformance.reference.event_types import EventType
 
 _FILE_ID: Final = Layout(file_id="I")
 _POST_HEADER: Final = Layout(**POST_HEADER.forms, file_id="I", name_start="I", name_end="I", duplicates="B")
-_PLACES: Final = {"start": 17, "end": 21, "duplicates": 25}
 _REPLACE: Final = 2  # 0: a duplicate key is an error, 1: the new row is ignored, 2: it replaces the other
 
 
@@ -82,10 +81,14 @@ class ExecuteLoadQuery(Decoded):
         file_id, start, end, duplicates = load
         status, schema = read_tail(cursor, schema_length, status_length)
         text = cursor.rest("text")
-        limits = {"start": (start, len(text)), "end": (end, len(text)), "duplicates": (duplicates, _REPLACE)}
-        for name, (got, highest) in limits.items():
+        limits = (
+            ("name_start", "start", start, len(text)),
+            ("name_end", "end", end, len(text)),
+            ("duplicates", "duplicates", duplicates, _REPLACE),
+        )
+        for field, name, got, highest in limits:
             if got > highest:  # the server and its clients refuse these too (observed on 9.7.4)
-                offset = begin + _PLACES[name]
+                offset = begin + _POST_HEADER.offset(field)
                 cursor.refuse(
                     DecodeError("out-of-range", name, offset=offset, expected=f"0..{highest}", got=got, path=(name,))
                 )
