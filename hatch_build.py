@@ -1,4 +1,4 @@
-"""Compiles the inner loops of the reference when a wheel is built, where Cython's C can be compiled.
+"""Compiles the inner loops of the decoders when a wheel is built, where Cython's C can be compiled.
 
 The sources stay as they are: a ``.pxd`` beside a module gives its variables C types. A wheel has both forms, and Python
 takes the compiled one; ``BINLOG_LAB_PURE=1`` takes the other. ``BINLOG_LAB_COMPILE=0`` compiles nothing; ``1`` fails
@@ -18,8 +18,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_PACKAGE = Path("conformance/reference")
-_IN_CPLUSPLUS = ("jsonb/leaves.pyx",)  # its shortest digits of a DOUBLE come from <charconv>
+_PACKAGE = Path("conformance")
+_IN_CPLUSPLUS = ("reference/jsonb/leaves.pyx",)  # its shortest digits of a DOUBLE come from <charconv>
 _BUILDER = """
 import sys
 from Cython.Build import cythonize
@@ -55,8 +55,6 @@ def wanted() -> bool:
 def compiled(root: Path, place: Path) -> list[Path]:
     """Compile the modules that have types, in a copy of the package below ``place``; their paths below it."""
     shutil.copytree(root / _PACKAGE, place / _PACKAGE, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
-    for folder in (place / _PACKAGE, (place / _PACKAGE).parent):
-        (folder / "__init__.py").touch()
     sources = []
     for types in sorted((place / _PACKAGE).rglob("*.pxd")):
         written = types.with_suffix(".pyx")
@@ -73,7 +71,7 @@ def compiled(root: Path, place: Path) -> list[Path]:
         for path in sorted((place / _PACKAGE).rglob(f"*{sysconfig.get_config_var('EXT_SUFFIX')}"))
     ]
     if answer.returncode or len(found) != len(sources):
-        raise RuntimeError(f"the reference cannot be compiled:\n{answer.stdout[-2000:]}{answer.stderr[-2000:]}")
+        raise RuntimeError(f"the modules cannot be compiled:\n{answer.stdout[-2000:]}{answer.stderr[-2000:]}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Compiled or pure: a wheel may have the inner loops of the reference in both forms.
+"""Compiled or pure: a wheel may have the inner loops of the decoders in both forms.
 
 Python takes a compiled module where it lies beside its source. With ``BINLOG_LAB_PURE=1`` the sources are taken.
 """
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-_PACKAGE: Final = "conformance.reference."
+_PACKAGE: Final = "conformance."
 
 
 class _Sources:
-    """Finds modules of the reference by their sources alone."""
+    """Finds the modules of this package by their sources alone."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None, _target: ModuleType | None = None) -> ModuleSpec | None:
-        """The specification of a module of the reference; ``None`` for others."""
+        """The specification of a module of this package; ``None`` for others."""
         if not name.startswith(_PACKAGE):
             return None
         finders = [FileFinder(place, (SourceFileLoader, SOURCE_SUFFIXES)) for place in path or ()]

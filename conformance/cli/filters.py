@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scenarios.binlogs.parts import Part
 
 _FIRST: Final = 4  # where the first event of a file is
+_POSITION: Final = click.IntRange(0, (1 << 63) - 1)  # no file is longer
 NOTHING_LEFT_OUT: Final = Selection(start_position=_FIRST)
 
 
@@ -57,9 +58,9 @@ _OPTIONS: Final = (
                  help="Begin at the first event of this local time or later."),
     click.option("--stop-datetime", "stop", metavar="TIME", callback=_moment,
                  help="End before the first event of this local time or later."),
-    click.option("--start-position", "start_position", metavar="POS", type=click.IntRange(min=0), default=_FIRST,
+    click.option("--start-position", "start_position", metavar="POS", type=_POSITION, default=_FIRST,
                  help="Begin at this position of the first file, where an event starts."),
-    click.option("--stop-position", "stop_position", metavar="POS", type=click.IntRange(min=0),
+    click.option("--stop-position", "stop_position", metavar="POS", type=_POSITION,
                  help="End before the first event at this position of the last file or behind it."),
     click.option("--database", metavar="NAME", help="Leave out rows and statements of other schemas."),
     click.option("--table", metavar="NAME", help="Leave out rows of tables with other names."),

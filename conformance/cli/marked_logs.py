@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.header import Flag
-from conformance.reference.boundaries.markers import marker_of
+from conformance.reference.boundaries.markers import mask
 from conformance.reference.boundaries.observed_event import decoded_text
 from conformance.reference.boundaries.unmarked import Receiver
+from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
 
 _TOLD: Final = 20  # errors reported for a file, one line each
+_MARKER: Final = mask()
+_QUERY: Final = int(EventType.QUERY)
 
 
 class MarkedLog:
@@ -42,12 +45,13 @@ class MarkedLog:
         """Read the next event of the file."""
         if event.inner is not None:
             return
-        header = event.header
-        flags = header.flags
+        _, code, _, _, log_pos, flags = event.header
         if self._receiver is None:  # the first event of a relay log shows that it is one
             self._receiver = Receiver(relay=bool(flags & Flag.RELAY_LOG))
-        self._marked = self._marked or marker_of(flags) != 0
-        broken = self._receiver.judge(header.type, flags, header.log_pos, decoded_text(event)).broken
+        if flags & _MARKER:
+            self._marked = True
+        text = decoded_text(event) if code == _QUERY else b""
+        broken = self._receiver.judge(code, flags, log_pos, text).broken
         if broken is not None and self._marked:
             self._broken += 1
             if self._broken <= _TOLD:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from conformance.reference.replay.engine import Replay
 
 _SHOWN: Final = 8  # how many event types the closing line names
+_PRINTED: Final = Choice.PRINTED  # looking up a member of an enumeration costs as much as writing a line
 
 
 @dataclass(slots=True)
@@ -106,6 +107,7 @@ class TextPrinter:
             server=None if dialect is None else dialect.server, complete=not logs.begins_inside,
         )  # fmt: skip
         self._begun = False
+        self._shown = 0
         self._tally = Tally()
         self._path = ""
         self._marked: MarkedLog | None = None
@@ -132,16 +134,16 @@ class TextPrinter:
         if not self._begun:
             self._begun = True
             self.output.write(self._text.begin())
-        self._tally.shown += 1
+        self._shown += 1
         assert self._marked is not None
         self._marked.feed(event)
-        printed = choice is Choice.PRINTED
+        printed = choice is _PRINTED
         if printed and type(event.body) in self._unseen:
             self._tally.hidden[event.name] += 1
-        write = self.output.write
+        output = self.output
         try:
             for piece in self._text.event(event, self._logs.event_bytes) if printed else self._left_out(event, choice):
-                write(piece)
+                output.write(piece)
         except CodecError as error:
             raise refused(self._path, event.located(error)) from error
 
@@ -173,6 +175,7 @@ class TextPrinter:
 
     def tally(self) -> Tally:
         tally, self._tally = self._tally, Tally()
+        tally.shown, self._shown = self._shown, 0
         tally.left_out, self._logs.left_out = self._logs.left_out, 0
         return tally
 
@@ -231,23 +234,23 @@ class ChangePrinter:
         if not self._begun:
             self._begun = True
             self.output.write(self._head)
-        if choice is not Choice.PRINTED:
+        if choice is not _PRINTED:
             return
         passed = self._passed
         if passed.gtid is not None:
             self._catch_up()
         code = event.header.type
         if self._shown is not None and code not in self._shown:
-            passed.counts[code] = passed.counts.get(code, 0) + 1
+            passed.count(code)
         if self._begins_inside and lacks_table(event):
             narrate(f"{self._path}: the TABLE_MAP of the rows at {event.position} is before --start-position")
             return
-        write = self.output.write
+        output = self.output
         try:
             if self._replay is not None:
                 self._replay.other(event)
             for line in self._changes.event(event, self._resolve_row):
-                write(line.encode("utf-8", "backslashreplace") + b"\n")
+                output.write(line.encode("utf-8", "backslashreplace") + b"\n")
         except CodecError as error:
             raise refused(self._path, event.located(error)) from error
 
@@ -265,9 +268,7 @@ class ChangePrinter:
 
     def tally(self) -> Tally:
         counts = self._changes.take_counts()
-        passed = self._passed.counts
-        names = Counter({event_name(code): number for code, number in passed.items()})
-        passed.clear()
+        names = Counter({event_name(code): number for code, number in self._passed.take_counts().items()})
         left_out, self._logs.left_out = self._logs.left_out, 0
         return Tally(counts.changes, counts.unresolved, left_out, names)
 
@@ -296,6 +297,7 @@ def _left_out(tally: Tally) -> str:
 def _listed(counts: Counter[str]) -> str:
     if not counts:
         return "none"
-    shown = [f"{number} {name}" for name, number in counts.most_common(_SHOWN)]
-    rest = sum(counts.values()) - sum(number for _, number in counts.most_common(_SHOWN))
+    listed = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    shown = [f"{number} {name}" for name, number in listed[:_SHOWN]]
+    rest = sum(number for _, number in listed[_SHOWN:])
     return ", ".join(shown) + (f", {rest} others" if rest else "")

@@ -16,6 +16,7 @@ from struct import error as struct_error
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
+from conformance.reference.integers import number_at, u4_at, u8_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _U2 = Struct("<H").unpack_from
-_U4 = Struct("<I").unpack_from
-_U8 = Struct("<Q").unpack_from
 
 
 def bitmap_size(count: int) -> int:
@@ -145,19 +144,14 @@ class Cursor:
         return value
 
     def u4(self, field: str) -> int:
-        pos = self.skip(4, field)
-        value: int = _U4(self.data, pos)[0]
-        return value
+        return u4_at(self.data, self.skip(4, field))
 
     def u8(self, field: str) -> int:
-        pos = self.skip(8, field)
-        value: int = _U8(self.data, pos)[0]
-        return value
+        return u8_at(self.data, self.skip(8, field))
 
     def number(self, size: int, field: str) -> int:
         """A little-endian unsigned number of ``size`` bytes."""
-        pos = self.skip(size, field)
-        return int.from_bytes(self.data[pos : self.pos], "little")
+        return number_at(self.data, self.skip(size, field), size)
 
     def octets(self, count: int, field: str, first: int = 0) -> bytes:  # noqa: ARG002 - a recorder wants it
         """``count`` numbers of one byte each; ``first`` is the index of the first number in recorded field names."""
@@ -201,7 +195,7 @@ class Cursor:
         if size + 1 > self.end - pos:
             raise self._short(size + 1, field)
         self.pos = pos + 1 + size
-        return int.from_bytes(self.data[pos + 1 : pos + 1 + size], "little")
+        return number_at(self.data, pos + 1, size)
 
     def packed_bytes(self, field: str) -> bytes:
         """A packed integer as length, then that many bytes."""

@@ -27,6 +27,7 @@ TESTS: Final = (
     "tests/reference/text",
     "tests/reference/boundaries",
     "tests/reference/binlog/test_passing_over.py",
+    "tests/reference/test_kernels.py",
     "tests/reference/test_reference_cursor.py",
 )
 _BUILD: Final = "from conformance.builds import build; print(build())"

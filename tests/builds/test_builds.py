@@ -21,12 +21,12 @@ def test_an_editable_checkout_is_pure() -> None:
     assert build() == "pure"
 
 
-def test_the_finder_takes_sources_of_the_reference_and_nothing_else() -> None:
+def test_the_finder_takes_sources_of_the_package_and_nothing_else() -> None:
     folder = [str(ROOT / "conformance/reference/jsonb")]
     spec = _Sources.find_spec("conformance.reference.jsonb.leaves", folder)
     assert spec is not None
     assert isinstance(spec.loader, SourceFileLoader)
-    assert _Sources.find_spec("conformance.cli.main", [str(ROOT / "conformance/cli")]) is None
+    assert _Sources.find_spec("generators.seeds", [str(ROOT / "generators")]) is None
     assert _Sources.find_spec("conformance.reference.nowhere", folder) is None
 
 

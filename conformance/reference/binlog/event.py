@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from conformance.reference.binlog import control_events, group_replication, load, statement_events
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.gtid import Gtid, GtidTagged
+from conformance.reference.binlog.gtid import Gtid, GtidTagged, read_gtid
 from conformance.reference.binlog.gtid_set import PreviousGtids
 from conformance.reference.binlog.header import (
     FOOTER_SIZE,
@@ -114,8 +114,8 @@ _READERS: Final[dict[int, Callable[[Cursor], Body]]] = {
     EventType.HEARTBEAT: control_events.Heartbeat.read,
     EventType.IGNORABLE: control_events.Ignorable.read,
     EventType.ROWS_QUERY: statement_events.RowsQuery.read,
-    EventType.GTID: Gtid.read,
-    EventType.ANONYMOUS_GTID: partial(Gtid.read, code=EventType.ANONYMOUS_GTID),
+    EventType.GTID: partial(read_gtid, EventType.GTID),
+    EventType.ANONYMOUS_GTID: partial(read_gtid, EventType.ANONYMOUS_GTID),
     EventType.PREVIOUS_GTIDS: PreviousGtids.read,
     EventType.TRANSACTION_CONTEXT: group_replication.TransactionContext.read,
     EventType.VIEW_CHANGE: group_replication.ViewChange.read,

@@ -1,10 +1,17 @@
 cimport cython
+from conformance.reference.binlog.event cimport decode_body
+from conformance.reference.crc cimport crc32
+from conformance.reference.integers cimport u4_at
 
+cdef int _FORMAT_DESCRIPTION, _TABLE_MAP, _QUERY, _XID, _XID_END, _MAX_CACHED_QUERY
+cdef Py_ssize_t HEADER_SIZE, FOOTER_SIZE, _TYPE_OFFSET, _LENGTH_OFFSET
+cdef unsigned int _CRC_RESIDUE
 
 cdef class Passed:
-    cdef public dict counts
+    cdef list _counts
     cdef public object gtid
 
+    cpdef object count(self, int code)
     cpdef object take_gtid(self)
 
 
@@ -20,7 +27,7 @@ cdef class EventDecoder:
     cdef tuple _head
 
     cpdef object read(self, data, position=*)
-    @cython.locals(code=int, end=Py_ssize_t, passed=Passed)
+    @cython.locals(code=int, end=Py_ssize_t, passed=Passed, whole=bytes, octets="const unsigned char *")
     cpdef object read_whole(self, data, position)
     cdef object _body(self, int code, data)
     @cython.locals(head=bytes, fields=tuple, size=Py_ssize_t)
@@ -37,7 +44,7 @@ cdef class _Window:
 
 cdef class FileReader:
     cdef public EventDecoder decoder
-    cdef public object position, wanted
+    cdef public Py_ssize_t position, wanted
     cdef public list notes
     cdef public bint expand, in_use
     cdef list _parts
@@ -45,5 +52,6 @@ cdef class FileReader:
     cdef Py_ssize_t _size
     cdef bint _zeros
 
-    @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, left=Py_ssize_t, length=Py_ssize_t, decoder=EventDecoder)
+    @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, left=Py_ssize_t, length=Py_ssize_t, decoder=EventDecoder,
+        whole=bytes, octets="const unsigned char *")
     cdef object _next(self, _Window window)

@@ -12,9 +12,7 @@ Rows come as :class:`~.rows.LazyRows`, compressed transactions as one event unle
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
-from zlib import crc32
 
 from conformance.reference.binlog.event import Body, Event, check_sum, decode_body, decode_event
 from conformance.reference.binlog.format_description import FormatDescription
@@ -31,8 +29,10 @@ from conformance.reference.binlog.header import (
 )
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import ROWS_TYPES, V1_TYPES, LazyRows
+from conformance.reference.crc import crc32
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
 from conformance.reference.event_types import EventType, event_name
+from conformance.reference.integers import u4_at
 from conformance.reference.tables.metadata import SHIPPED, MetadataRules
 from conformance.reference.tables.table_map import TableMap
 
@@ -55,7 +55,6 @@ _GTIDS: Final = frozenset(map(int, (EventType.GTID, EventType.ANONYMOUS_GTID, Ev
 PASSED: Final = frozenset((_TABLE_MAP, _QUERY, _XID, *_GTIDS))  # where rows are wanted, these need no event
 _NOT_INSIDE: Final = (int(EventType.TRANSACTION_PAYLOAD), _FORMAT_DESCRIPTION)
 
-_U4: Final = Struct("<I").unpack_from
 _TYPE_OFFSET: Final = 4
 _LENGTH_OFFSET: Final = 9
 _CRC_RESIDUE: Final = 0x2144DF1C  # what CRC-32 gives over any bytes followed by their own CRC-32
@@ -80,14 +79,23 @@ class Note(NamedTuple):
 
 
 class Passed:
-    """Events that were passed over: their ``counts`` by type, and the ``gtid`` that somebody still has to take.
+    """Events that were passed over: how many of each type, and the ``gtid`` that somebody still has to take.
 
     ``gtid``: the body of the last event of a GTID.
     """
 
     def __init__(self) -> None:
-        self.counts: dict[int, int] = {}
+        self._counts = [0] * 256  # by type, which is one byte
         self.gtid: Body | None = None
+
+    def count(self, code: int) -> None:
+        """One more event of this type."""
+        self._counts[code] += 1
+
+    def take_counts(self) -> dict[int, int]:
+        """The numbers by type, once."""
+        counts, self._counts = self._counts, [0] * 256
+        return {code: number for code, number in enumerate(counts) if number}
 
     def take_gtid(self) -> Body | None:
         """The body, once."""
@@ -146,7 +154,7 @@ class EventDecoder:
         """As :meth:`decode`; ``None`` for an event that is passed over."""
         if len(data) < HEADER_SIZE:
             raise DecodeError("truncated", "an event header needs 19 bytes", offset=0, expected=19, got=len(data))
-        length = _U4(data, _LENGTH_OFFSET)[0]
+        length = u4_at(data, _LENGTH_OFFSET)
         if length != len(data) and data[_TYPE_OFFSET] != _FORMAT_DESCRIPTION:
             raise DecodeError("bad-length", "the event has another length", offset=9, expected=length, got=len(data))
         return self.read_whole(data, position)
@@ -164,29 +172,31 @@ class EventDecoder:
             if end < HEADER_SIZE:
                 raise DecodeError("truncated", "no room for the checksum", offset=HEADER_SIZE, got=len(data))
             if self.verify and crc32(data) != _CRC_RESIDUE:
-                check_sum(memoryview(data)[:end], _U4(data, end)[0])
+                check_sum(memoryview(data)[:end], u4_at(data, end))
         passed = self.pass_over
         if passed is not None and code == _XID and end == _XID_END:
-            passed.counts[code] = passed.counts.get(code, 0) + 1
+            passed.count(code)
             return None  # eight bytes of any value: there is nothing to check
         if end <= WINDOW:
-            body = self._body(code, bytes(data[HEADER_SIZE:end]))
+            whole = data if type(data) is bytes else bytes(data)
+            octets = whole  # in the compiled build, their address
+            body = self._body(code, octets[HEADER_SIZE:end])
         else:
             view = memoryview(data)[HEADER_SIZE:end]
             body = self._body(code, view if code in _VIEWED else bytes(view))
         if passed is not None and code in PASSED:
-            passed.counts[code] = passed.counts.get(code, 0) + 1
+            passed.count(code)
             if code in _GTIDS:
                 passed.gtid = body
             return None
-        checksum = _U4(data, end)[0] if self._footer else None
+        checksum = u4_at(data, end) if self._footer else None
         return _new(Event, (_new(Header, HEADER.unpack_from(data)), body, checksum, position, None))
 
     def _body(self, code: int, data: bytes | memoryview) -> Body:
         if code == _TABLE_MAP:
-            return self._table_map(bytes(data))
+            return self._table_map(data if type(data) is bytes else bytes(data))
         if code == _QUERY and len(data) <= _MAX_CACHED_QUERY:
-            return self._query(bytes(data))
+            return self._query(data if type(data) is bytes else bytes(data))
         if code in V1_TYPES and self.format and self.format.post_header_length(code) == _ANCIENT_TABLE_ID:
             raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(code))
         return self._rows(code, data) if code in _ROWS else decode_body(code, data, self.tables)
@@ -388,6 +398,8 @@ class FileReader:
     def _next(self, window: _Window) -> Event | None:
         """The next event that is not passed over; ``None`` where the window has no further one."""
         data, pos = window.data, window.pos
+        whole = data if type(data) is bytes else b""
+        octets = whole  # in the compiled build, their address
         end = len(data)
         decoder = self.decoder
         while not self._zeros:
@@ -395,14 +407,14 @@ class FileReader:
             if left < HEADER_SIZE:
                 self.wanted = HEADER_SIZE
                 break
-            length = _U4(data, pos + _LENGTH_OFFSET)[0]
+            length = u4_at(data, pos + _LENGTH_OFFSET)
             if length < HEADER_SIZE:
                 self._bad_length(data, pos, length)
                 break
             if length > left:
                 self.wanted = length
                 break
-            piece = data[pos : pos + length] if length < end else data
+            piece = data if length == end else octets[pos : pos + length] if whole else data[pos : pos + length]
             try:
                 if decoder.format is None:
                     event: Event | None = self._first(piece, self.position)

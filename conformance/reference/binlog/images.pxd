@@ -1,4 +1,5 @@
 cimport cython
+from conformance.reference.integers cimport number_at
 
 cdef int _PARTIAL_UPDATE_ROWS
 

@@ -13,6 +13,7 @@ from conformance.reference.binlog.header import HEADER_SIZE
 from conformance.reference.cursor import Cursor, bitmap_size, bits_of, encode_packed, included
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
 from conformance.reference.event_types import EventType, event_name
+from conformance.reference.integers import number_at
 from conformance.reference.tables.columns import (
     JSON,
     PARTIAL_JSON,
@@ -232,7 +233,7 @@ def decode_rows(
                 raise DecodeError("empty-row", "rows without columns take no bytes", offset=base + pos, got=end - pos)
             yield _new(Row, (old, new, options, bits))
             number += 1
-        fill[0] = any(plan is not None and plan.fill[0] for plan in (before, after))
+        fill[0] = bool((before is not None and before.fill[0]) or (after is not None and after.fill[0]))
     except CodecError as error:
         raise error.at(event_name(code), HEADER_SIZE) from None
 
@@ -245,7 +246,7 @@ def _shared_image(table: TableMap, data: bytes, pos: int) -> tuple[int, int | No
     columns = len(table.json_columns)
     end = pos + 1 + bitmap_size(columns)
     if options == PARTIAL_JSON_OPTION and end <= len(data):  # without a cursor, which every row would pay for
-        return options, int.from_bytes(data[pos + 1 : end], "little") & (1 << columns) - 1, end
+        return options, number_at(data, pos + 1, end - pos - 1) & (1 << columns) - 1, end
     cursor = Cursor(data, pos)
     options, bits = read_shared_image(cursor, table)
     return options, bits, cursor.pos

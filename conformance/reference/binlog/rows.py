@@ -154,17 +154,22 @@ class RowsHead:
 
     def map(self) -> TableMap:
         """The TABLE_MAP, checked against this event."""
-        table = self.table
-        if table is None:
-            raise DecodeError("no-table-map", "no TABLE_MAP for these rows", got=self.table_id)
-        if len(table.columns) != self.column_count:
-            raise DecodeError(
-                "column-count",
-                "TABLE_MAP has another number of columns",
-                expected=len(table.columns),
-                got=self.column_count,
-            )
-        return table
+        return table_map_of(self)
+
+
+def table_map_of(head: RowsHead) -> TableMap:
+    """As :meth:`RowsHead.map`; without a look-up of the method in the compiled build."""
+    table = head.table
+    if table is None:
+        raise DecodeError("no-table-map", "no TABLE_MAP for these rows", got=head.table_id)
+    if len(table.columns) != head.column_count:
+        raise DecodeError(
+            "column-count",
+            "TABLE_MAP has another number of columns",
+            expected=len(table.columns),
+            got=head.column_count,
+        )
+    return table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +234,7 @@ class LazyRows(RowsHead):
         """The rows one by one: an event of any size needs the memory of one row. ``starts`` receives the start of each
         row in ``data`` before the row is read.
         """
-        return self._decode([False], starts)
+        return _decoded(self, [False], starts)
 
     def read_with(self, cursor: Cursor) -> None:
         """Read the rows field by field, for recorders. Without a fitting TABLE_MAP the rows stay bytes."""
@@ -242,14 +247,6 @@ class LazyRows(RowsHead):
             read_row(cursor, self.type, table, self.before_columns, self.after_columns)
             if cursor.pos == start:
                 raise DecodeError("empty-row", "rows without columns take no bytes", offset=start)
-
-    def _decode(self, fill: list[bool], starts: MutableSequence[int] | None) -> Iterator[Row]:
-        try:
-            table = self.map()
-        except CodecError as error:
-            raise error.at(event_name(self.type), HEADER_SIZE) from None
-        columns = self.before_columns, self.after_columns
-        return decode_rows(self.type, table, self.data, self.offset, *columns, fill, starts)
 
     def typed(self) -> RowsBody:
         fill = [False]
@@ -269,7 +266,7 @@ class LazyRows(RowsHead):
 
     def _kept(self, fill: list[bool]) -> tuple[Row, ...] | TinyRows:
         starts = array("Q")
-        reading = self._decode(fill, starts)
+        reading = _decoded(self, fill, starts)
         kept: list[Row] | None = []
         while chunk := list(islice(reading, _CHUNK)):
             if kept is not None:
@@ -277,6 +274,16 @@ class LazyRows(RowsHead):
                 if len(chunk) == _CHUNK and starts[-1] < _TINY * (len(starts) - 1):
                     kept = None
         return TinyRows(replace(self), starts) if kept is None else tuple(kept)
+
+
+def _decoded(event: LazyRows, fill: list[bool], starts: MutableSequence[int] | None) -> Iterator[Row]:
+    try:
+        table = table_map_of(event)
+    except CodecError as error:
+        raise error.at(event_name(event.type), HEADER_SIZE) from None
+    return decode_rows(
+        event.type, table, event.data, event.offset, event.before_columns, event.after_columns, fill, starts
+    )
 
 
 _CHUNK: Final = 1024  # rows

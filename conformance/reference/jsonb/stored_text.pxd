@@ -1,7 +1,7 @@
 cimport cython
-from conformance.reference.jsonb.decode cimport container_header, last_key_end
+from conformance.reference.jsonb.decode cimport container_header, decode, decode_scalar, last_key_end
 from conformance.reference.jsonb.leaves cimport double_at, quoted
-from conformance.reference.jsonb.text cimport format_double
+from conformance.reference.jsonb.text cimport format_double, format_text
 
 cdef int DOUBLE, INT16, INT32, LARGE_ARRAY, LARGE_OBJECT, LITERAL, MAX_DEPTH, STRING, UINT16, UINT32, LONG
 

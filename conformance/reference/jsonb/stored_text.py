@@ -55,7 +55,8 @@ def document_text(data: bytes) -> str:
                 return "".join(pieces + parts)
         except (CodecError, UnicodeDecodeError):
             pass  # the other way raises the error with its path
-    return format_text(decode(data))
+    value = decode(data)
+    return f"{value}" if type(value) is int else format_text(value)
 
 
 def _container(  # noqa: C901 - one loop over all types: a call for each would cost more than its work

@@ -76,13 +76,13 @@ def split_diffs(data: bytes) -> list[RawDiff]:
         start = pos + 2
         stop = start + data[pos + 1] if start <= end else end + 1
         if code == _REMOVE and stop <= end and data[start - 1] < _LONG:
-            out.append(RawDiff(_OPERATIONS[code], data[start:stop], None))
+            out.append(_new(RawDiff, (_OPERATIONS[code], data[start:stop], None)))
             pos = stop
             continue
         if code < _REMOVE and stop < end and data[start - 1] < _LONG and data[stop] < _LONG:
             last = stop + 1 + data[stop]
             if last <= end:
-                out.append(RawDiff(_OPERATIONS[code], data[start:stop], data[stop + 1 : last]))
+                out.append(_new(RawDiff, (_OPERATIONS[code], data[start:stop], data[stop + 1 : last])))
                 pos = last
                 continue
         cursor = Cursor(data, pos)
@@ -104,6 +104,7 @@ def read_diff(cursor: Cursor) -> RawDiff:
     return RawDiff(_OPERATIONS[code], path, None if code == _REMOVE else cursor.packed_bytes("data"))
 
 
+_new = tuple.__new__  # of a named tuple from a tuple, as in binlog.files
 _OPERATIONS: Final = tuple(Operation)
 _REMOVE: Final = int(Operation.REMOVE)
 _LONG: Final = 251  # the first byte of a packed length that takes several bytes

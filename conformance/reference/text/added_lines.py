@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Body, Event
 
+_BEGIN: Final = EventClass.BEGIN_TRX  # looking up a member costs more than the rest of an event
+_ENDS: Final = (EventClass.END_TRX, EventClass.END_XA_TRX)
 _COMMIT: Final = b"COMMIT /* added by mysqlbinlog */" + DELIMITER
 
 
@@ -70,17 +72,16 @@ class AddedLines:
 
     def follow(self, body: Body) -> None:
         """Take an event that was printed. mysqlbinlog takes XA ROLLBACK for an end of a transaction, XA COMMIT not."""
-        if isinstance(body, (Gtid, GtidTagged)):
+        if type(body) is Gtid or type(body) is GtidTagged:
             self._begun = True
-        elif isinstance(body, Xid):
+        elif type(body) is Xid:
             self._open = self._begun = self._partial = False
-        elif isinstance(body, Query):
+        elif type(body) is Query:
             if body is not self._query:  # else the same BEGIN again
                 self._query, self._class = body, classify_query(body.text)
-            kind = self._class
-            if kind is EventClass.BEGIN_TRX:
+            if self._class is _BEGIN:
                 self._open = True
-            elif kind in (EventClass.END_TRX, EventClass.END_XA_TRX):
+            elif self._class in _ENDS:
                 self._open = self._begun = self._partial = False
             elif not self._open:
                 self._begun = False  # the statement is a transaction of its own

@@ -81,6 +81,7 @@ class EventLines:
         self._all_flags = server.mysqlbinlog_flags != "STMT_END_F"
         self._metadata = metadata
         self._time: tuple[int, str] | None = None
+        self._fronts: tuple[int, int, str] | None = None
         self._second: tuple[int, str, str] | None = None
         self._titles: dict[tuple[int, int], tuple[str, str]] = {}
         self._settings: tuple[bytes, bytes] | None = None
@@ -92,19 +93,19 @@ class EventLines:
         text = self.words(event)
         if text is None:
             return None
-        head = (self._place(event) + self._head(event)).encode()
+        head = self._head(event, self._place(event)).encode()
         return head + text if data is None else head + self._dump(event, data) + text
 
     def words(self, event: Event) -> bytes | None:
         """What stands behind the head of such an event."""
         body = event.body
-        if isinstance(body, TableMap):
+        if type(body) is TableMap:
             return self._table_map(body)
-        if isinstance(body, Query):
+        if type(body) is Query:
             return self._query(event.header, body)
-        if isinstance(body, Xid):
+        if type(body) is Xid:
             return f"\tXid = {body.xid}\nCOMMIT{_END}".encode()
-        if isinstance(body, (Gtid, GtidTagged)):
+        if type(body) is Gtid or type(body) is GtidTagged:
             return self._gtid(event.header, body)
         return None
 
@@ -113,7 +114,8 @@ class EventLines:
         return self._place(event).encode()
 
     def _place(self, event: Event) -> str:
-        place = f"# at {self.position(event)}\n"
+        position = self.position(event)
+        place = f"# at {position}\n"
         flags = event.header.flags
         return f"{place}# boundary: {marker_title(marker_of(flags))}\n" if flags & _MARKER else place
 
@@ -123,25 +125,34 @@ class EventLines:
 
     def head(self, event: Event, data: bytes | None) -> bytes:
         """What stands in front of the event's own words. ``data``: its bytes, to be dumped in hex."""
-        words = self._head(event).encode()
+        words = self._head(event, "").encode()
         return words if data is None else words + self._dump(event, data)
 
     def _dump(self, event: Event, data: bytes) -> bytes:
         return hexdump(data if event.inner is None else rewritten(data), self.position(event))
 
-    def _head(self, event: Event) -> str:
-        header = event.header
-        end, checksum = header.log_pos, event.checksum
+    def _head(self, event: Event, place: str) -> str:
+        timestamp, _, server, _, end, _ = event.header
+        checksum = event.checksum
         if self.payload is not None:
             # mysqlbinlog shows the position of these events after rewriting: with a checksum, at the payload's end.
             end, checksum = self.payload.log_pos, _inner_checksum(event)
-        elif isinstance(event.body, FormatDescription) and event.body.algorithm != Checksum.CRC32:
+        elif type(event.body) is FormatDescription and event.body.algorithm != Checksum.CRC32:
             checksum = None  # it has one all the same
-        words = f"#{self.time(header.timestamp)} server id {header.server_id}  end_log_pos {end} "
+        words = f"{place}{self._front(timestamp, server)}{end} "
         if checksum is None:
             return words
         crc = checksum
         return f"{words}CRC32 0x{crc:08x} "
+
+    def _front(self, timestamp: int, server: int) -> str:
+        """What the lines of all events of a second and a server begin with."""
+        last = self._fronts
+        if last is not None and last[0] == timestamp and last[1] == server:
+            return last[2]
+        text = f"#{self.time(timestamp)} server id {server}  end_log_pos "
+        self._fronts = timestamp, server, text
+        return text
 
     def time(self, seconds: int) -> str:
         """The civil time as comments have it."""
@@ -200,18 +211,20 @@ class EventLines:
             server = _UNKNOWN_VERSION if dated else 0
         self.tells_row_id = _TELLS_ROW_ID <= server < _UNKNOWN_VERSION
         then = self._precise(immediate)
+        before = then if original == immediate else self._precise(original)
+        committed, first, writer = f"{immediate}", f"{original}", f"{server}"  # each stands there more than once
         return (
             f"\t{'Anonymous_GTID' if header.type == _ANONYMOUS else 'GTID'}"
             f"\tlast_committed={body.last_committed or 0}\tsequence_number={body.sequence_number or 0}"
-            f"\trbr_only={'yes' if rows_only else 'no'}\toriginal_committed_timestamp={original}"
-            f"\timmediate_commit_timestamp={immediate}\ttransaction_length={body.transaction_length or 0}\n"
+            f"\trbr_only={'yes' if rows_only else 'no'}\toriginal_committed_timestamp={first}"
+            f"\timmediate_commit_timestamp={committed}\ttransaction_length={body.transaction_length or 0}\n"
             f"{_READ_COMMITTED if rows_only else ''}"
-            f"# original_commit_timestamp={original} ({then if original == immediate else self._precise(original)})\n"
-            f"# immediate_commit_timestamp={immediate} ({then})\n"
-            f"/*!80001 SET @@session.original_commit_timestamp={original}*/{_END}"
+            f"# original_commit_timestamp={first} ({before})\n"
+            f"# immediate_commit_timestamp={committed} ({then})\n"
+            f"/*!80001 SET @@session.original_commit_timestamp={first}*/{_END}"
             "/*!80014 SET @@session.original_server_version="
-            f"{server if body.original_server_version is None else body.original_server_version}*/{_END}"
-            f"/*!80014 SET @@session.immediate_server_version={server}*/{_END}"
+            f"{writer if body.original_server_version is None else body.original_server_version}*/{_END}"
+            f"/*!80014 SET @@session.immediate_server_version={writer}*/{_END}"
             f"SET @@SESSION.GTID_NEXT= '{gtid_text(body) or 'ANONYMOUS'}'{_END}"
         ).encode()
 

@@ -152,12 +152,12 @@ class LogText:
         if self._deferred or self._added.waits or self._lines.payload is not None:
             return self._event(event, data)
         body = event.body
-        if isinstance(body, LazyRows):
+        if type(body) is LazyRows:
             return self._rows(event, body, data)
         text = self._lines.whole(event, data)
         if text is None:
             return self._event(event, data)
-        if not isinstance(body, TableMap):
+        if type(body) is not TableMap:
             self._added.follow(body)
         return (text,)
 

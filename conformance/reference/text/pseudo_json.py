@@ -92,11 +92,10 @@ def _function(diff: RawDiff) -> bytes:
     return b"JSON_ARRAY_INSERT" if diff.path.endswith(b"]") else b"JSON_INSERT"
 
 
-def diffs_text(value: PartialJson, number: int) -> bytes:
-    """The function calls around column ``number`` that have the effect of the diffs; the column alone for an empty
+def diffs_text(value: PartialJson, column: bytes) -> bytes:
+    """The function calls around ``column``, as ``@2``, that have the effect of the diffs; the column alone for an empty
     list.
     """
-    column = f"@{number}".encode()
     if not value.diffs:
         return column
     try:

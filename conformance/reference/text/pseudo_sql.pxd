@@ -1,10 +1,14 @@
 cimport cython
+from conformance.reference.binlog.rows cimport table_map_of
 
 
 cdef class _Column:
     cdef readonly int number
     cdef readonly object show
     cdef readonly bytes head, tail, null
+
+
+cdef _Layout _layout(event, table, bint types)
 
 
 cdef class _Layout:

@@ -7,11 +7,14 @@ text must not pass for complete.
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.images import MAX_PLANS, PARTIAL_JSON_OPTION, image_columns
-from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, NdbInfo, PartitionInfo
+from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, NdbInfo, PartitionInfo, table_map_of
 from conformance.reference.cursor import Cursor, bitmap_size, included
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.event_types import EventType
@@ -41,19 +44,19 @@ def row_lines(event: LazyRows | RowsBody, *, types: bool = False, complete: bool
         if complete:
             event.map()
         return
-    layout = _layout(event, event.map(), types=types)
+    layout = _layout(event, table_map_of(event), types)
     failures: list[CodecError] = []
-    starts: deque[int] = deque((0,), maxlen=1)
-    rows = event.rows(starts) if isinstance(event, LazyRows) else event.rows
+    number = 0
     try:
-        for row in rows:
+        for row in event.rows() if isinstance(event, LazyRows) else event.rows:
             text, goes_on = layout.row(row, failures)
             yield text
             if not goes_on:
                 break
+            number += 1
     except DecodeError:
         if isinstance(event, LazyRows):
-            yield _cut_off(event, starts[0], layout)
+            yield _cut_off(event, _start(event, number), layout)
         raise
     if failures:
         raise failures[0]
@@ -76,7 +79,7 @@ def quoted_name(name: str) -> bytes:
     return quote_identifier(name).encode("utf-8", "surrogateescape")
 
 
-def _layout(event: LazyRows | RowsBody, table: TableMap, *, types: bool) -> _Layout:
+def _layout(event: LazyRows | RowsBody, table: TableMap, types: bool) -> _Layout:
     """The layout of an event, kept with its TABLE_MAP."""
     key = ("pseudo_sql", event.type, event.before_columns, event.after_columns, types)
     known: _Layout | None = table.plans.get(key)
@@ -170,6 +173,14 @@ def _chosen(columns: Sequence[ColumnText], bitmap: int | None, *, types: bool) -
 
 
 # --- rows that break off ---------------------------------------------------------------------------------------------
+
+
+def _start(event: LazyRows, number: int) -> int:
+    """Where the row of this number begins. It may be damaged; the rows before it are not."""
+    starts = array("Q")
+    with suppress(DecodeError):
+        deque(islice(event.rows(starts), number + 1), maxlen=0)
+    return starts[number] if number < len(starts) else 0
 
 
 def _cut_off(event: LazyRows, start: int, layout: _Layout) -> bytes:

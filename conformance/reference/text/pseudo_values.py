@@ -104,7 +104,8 @@ def type_text(info: ColumnInfo) -> str:
 def _printer(column: ColumnType, number: int) -> Callable[[Any], bytes]:
     kind = column.real_type
     if kind == types.JSON:
-        return lambda value: diffs_text(value, number) if isinstance(value, PartialJson) else document_text(value)
+        name = b"@%d" % number
+        return lambda value: diffs_text(value, name) if isinstance(value, PartialJson) else document_text(value)
     if kind in (types.VARCHAR, types.STRING, types.BLOB):
         return quoted
     if kind in _INTEGER_NAMES:

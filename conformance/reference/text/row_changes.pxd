@@ -1,8 +1,14 @@
 cimport cython
+from conformance.reference.binlog.rows cimport table_map_of
+from conformance.reference.partial.diffs cimport split_diffs
+from conformance.reference.jsonb.stored_text cimport document_text
+from conformance.reference.jsonb.leaves cimport quoted
 
 
 cdef class Gtids:
     cdef object _body, _text
+
+    cpdef object feed(self, body)
 
 
 cdef class RowChanges:
@@ -11,6 +17,8 @@ cdef class RowChanges:
     cdef object _line, _file
     cdef Gtids _gtids
 
+    cpdef object begin_transaction(self, body)
+    cpdef object event(self, event, resolve=*)
     @cython.locals(fields=tuple)
     cdef object _fields(self, event, operation)
 

@@ -17,11 +17,12 @@ from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.gtid_set import PreviousGtids
 from conformance.reference.binlog.images import MAX_PLANS
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, RowsBody, included
+from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, RowsBody, included, table_map_of
 from conformance.reference.cursor import bitmap_size
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import event_name
 from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.leaves import quoted
 from conformance.reference.jsonb.stored_text import document_text
 from conformance.reference.jsonb.tagged import to_tagged
 from conformance.reference.jsonb.text import format_double, format_text, quote
@@ -128,7 +129,7 @@ def changes_of(
     ``resolve(event, row)`` is called for every row in order. It returns the documents after the row's diffs, by column
     index.
     """
-    table = body.map()
+    table = table_map_of(body)
     before = _columns(table, form, body.before_columns)
     after = _columns(table, form, body.after_columns)
     known = None
@@ -163,15 +164,10 @@ def json_line(fields: EventFields) -> Line:
     file, position, event, timestamp, server_id, gtid, schema, table, operation, inner = fields
     head = (
         f'{{"file": {_name(file)}, "position": {_number(position)}, "event": "{event}", '
-        f'"timestamp": {timestamp}, "server_id": {server_id}, "gtid": {_word(gtid)}, '
-        f'"schema": {_name(schema)}, "table": {_name(table)}, "operation": {_word(operation)}, "row": '
+        f'"timestamp": {timestamp}, "server_id": {server_id}, "gtid": {_word(gtid)}, {_table(schema, table, operation)}'
     )
     tail = f', "inner": {_number(inner)}}}'
-
-    def line(row: int | None, old: str | None, new: str | None) -> str:
-        return f'{head}{_number(row)}, "before": {old or "null"}, "after": {new or "null"}{tail}'
-
-    return line
+    return lambda row, old, new: f'{head}{_number(row)}, "before": {old or "null"}, "after": {new or "null"}{tail}'
 
 
 class RowChanges:
@@ -247,6 +243,11 @@ class RowChanges:
 @lru_cache(maxsize=256)
 def _name(name: str | None) -> str:
     return "null" if name is None else quote(name)
+
+
+@lru_cache(maxsize=256)
+def _table(schema: str | None, table: str | None, operation: str | None) -> str:
+    return f'"schema": {_name(schema)}, "table": {_name(table)}, "operation": {_word(operation)}, "row": '
 
 
 def _word(word: str | None) -> str:
@@ -339,7 +340,10 @@ def _json(value: bytes | PartialJson, document: Callable[[bytes], str]) -> str:
         return f'{{"json": {document(cast("bytes", value))}}}'
     parts: list[str] = []
     for operation, path, data in split_diffs(value.diffs):
-        text = _DIFFS[operation] + quote(path.decode("utf-8", "surrogateescape"))
+        try:
+            text = _DIFFS[operation] + quoted(path, 0, len(path))
+        except UnicodeDecodeError:
+            text = _DIFFS[operation] + quote(path.decode("utf-8", "surrogateescape"))
         if data is not None:
             try:
                 text += f', "value": {document(data)}'

@@ -41,7 +41,7 @@ def test_every_control_character_is_escaped() -> None:
 
 def printed(*diffs: tuple[Operation, str, Any]) -> bytes:
     made = [Diff(operation, parse_path(path), value) for operation, path, value in diffs]
-    return diffs_text(PartialJson(encode_diffs(made)), 2)
+    return diffs_text(PartialJson(encode_diffs(made)), b"@2")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+cpdef unsigned int crc32(data, unsigned int start=*) except? 0
