@@ -33,16 +33,17 @@ class Word(NamedTuple):
 
 _SHARED: Final = 4096  # words of a statement that are kept once each
 _SHORT: Final = 16  # characters of such a word at most
-_NAME: Final = re.compile(r"[0-9A-Za-z_$\u0080-\U0010ffff]+")
+_LETTERS: Final = r"(?:[0-9A-Za-z_$]++|[\u0080-\U0010ffff]++)++"  # one set of both would take long to compile
+_NAME: Final = re.compile(_LETTERS)
 _PLAIN: Final = re.compile(
-    r"""(?P<space>\s+|--(?=\s|$)[^\n]*|\#[^\n]*)
+    rf"""(?P<space>\s+|--(?=\s|$)[^\n]*|\#[^\n]*)
     | (?P<version>/\*!\d*)
     | (?P<comment>/\*.*?(?:\*/|\Z))
     | (?P<end>\*/)
     | `(?P<name>(?:[^`]|``)*+)(?:`|\Z)
     | '(?P<single>(?:[^'\\]|\\.|'')*+)(?:'|\\?\Z)
     | "(?P<double>(?:[^"\\]|\\.|"")*+)(?:"|\\?\Z)
-    | (?P<word>[0-9A-Za-z_$\u0080-\U0010ffff]+)
+    | (?P<word>{_LETTERS})
     | (?P<symbol>.)""",
     re.VERBOSE | re.DOTALL,
 )
