@@ -21,15 +21,17 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 _PACKAGE = Path("conformance")
 _IN_CPLUSPLUS = ("reference/jsonb/leaves.pyx",)  # its shortest digits of a DOUBLE come from <charconv>
 _BUILDER = """
+import os
 import sys
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 cplusplus = sys.argv.pop(1).split()
+given = os.environ.get("CFLAGS", "-O2").split()  # last, where they outdo those of Python's own build
 modules = [
     Extension(path.rsplit(".", 1)[0].replace("/", "."), [path],
               language="c++" if path in cplusplus else None,
-              extra_compile_args=["-O2", "-g0", "-w", *(["-std=c++17"] if path in cplusplus else [])],
+              extra_compile_args=[*given, "-g0", "-w", *(["-std=c++17"] if path in cplusplus else [])],
               extra_link_args=["-s"])
     for path in sys.argv.pop(1).split()
 ]
