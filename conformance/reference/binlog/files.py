@@ -192,11 +192,12 @@ class EventDecoder:
         checksum = u4_at(data, end) if self._footer else None
         return _new(Event, (_new(Header, HEADER.unpack_from(data)), body, checksum, position, None))
 
-    def _body(self, code: int, data: bytes | memoryview) -> Body:
+    def _body(self, code: int, data: Any) -> Body:
+        """``data``: bytes, or a view for the types of :data:`_VIEWED`."""
         if code == _TABLE_MAP:
-            return self._table_map(data if type(data) is bytes else bytes(data))
+            return self._table_map(data)
         if code == _QUERY and len(data) <= _MAX_CACHED_QUERY:
-            return self._query(data if type(data) is bytes else bytes(data))
+            return self._query(data)
         if code in V1_TYPES and self.format and self.format.post_header_length(code) == _ANCIENT_TABLE_ID:
             raise Unsupported("table-id-size", "rows events with a 4-byte table id", got=event_name(code))
         return self._rows(code, data) if code in _ROWS else decode_body(code, data, self.tables)

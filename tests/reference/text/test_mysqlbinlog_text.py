@@ -11,7 +11,7 @@ import pytest
 from conformance.reference.binlog import control_events, statement_events
 from conformance.reference.binlog.event import Event
 from conformance.reference.binlog.files import read_events
-from conformance.reference.binlog.gtid import Gtid
+from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.header import Header
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusText
 from conformance.reference.binlog.rows import LazyRows
@@ -123,6 +123,14 @@ def test_whether_a_table_map_tells_of_a_generated_key_depends_on_the_server(vers
     extra = {} if version is None else {"transaction_length": 9, "immediate_server_version": version}
     gtid = Gtid(uuid=UUID(int=1), gno=1, immediate_commit_timestamp=1, **extra)
     assert ("# has_generated_invisible_primary_key=0" in shown(gtid, table_of(ColumnType(column_types.LONG)))) is told
+
+
+@pytest.mark.parametrize("gtid", [Gtid(gno=1), GtidTagged(gno=1, tag="t")], ids=["plain", "tagged"])
+def test_a_gtid_without_its_transaction_gets_one_at_the_end(gtid: Gtid | GtidTagged) -> None:
+    text = LogText()
+    list(text.event(event_of(gtid)))
+    added = b"BEGIN /*added by mysqlbinlog */ /*!*/;\nROLLBACK /* added by mysqlbinlog */ /*!*/;\n"
+    assert b"".join(text.end()).startswith(added)
 
 
 def test_an_open_transaction_is_rolled_back_at_the_end() -> None:
