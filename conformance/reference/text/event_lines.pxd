@@ -8,7 +8,7 @@ cdef class EventLines:
     cdef public bint tells_row_id
     cdef object _clock
     cdef bint _all_flags, _metadata
-    cdef tuple _time, _fronts, _second, _settings, _statement, _table
+    cdef tuple _fronts, _second, _settings, _statement, _table
     cdef dict _titles
 
     @cython.locals(text=bytes)
@@ -27,7 +27,6 @@ cdef class EventLines:
     cdef str _head(self, event, str place)
     @cython.locals(last=tuple, text=str)
     cdef str _front(self, timestamp, server)
-    @cython.locals(last=tuple)
     cpdef str time(self, seconds)
     @cython.locals(key=tuple, known=tuple)
     cpdef bytes rows_title(self, body)

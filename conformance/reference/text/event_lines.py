@@ -80,7 +80,6 @@ class EventLines:
         self._clock = clock
         self._all_flags = server.mysqlbinlog_flags != "STMT_END_F"
         self._metadata = metadata
-        self._time: tuple[int, str] | None = None
         self._fronts: tuple[int, int, str] | None = None
         self._second: tuple[int, str, str] | None = None
         self._titles: dict[tuple[int, int], tuple[str, str]] = {}
@@ -156,16 +155,11 @@ class EventLines:
 
     def time(self, seconds: int) -> str:
         """The civil time as comments have it."""
-        last = self._time
-        if last is not None and last[0] == seconds:
-            return last[1]
         when = self._clock(seconds)
-        text = (
+        return (
             f"{when.tm_year % 100:02}{when.tm_mon:02}{when.tm_mday:02} "
             f"{when.tm_hour:2}:{when.tm_min:02}:{when.tm_sec:02}"
         )
-        self._time = seconds, text
-        return text
 
     def rows_title(self, body: LazyRows | RowsBody) -> bytes:
         """The words of a rows event: its kind, table and flags."""
