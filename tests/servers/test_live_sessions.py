@@ -76,7 +76,7 @@ def test_a_statement_with_more_results_breaks_the_count(session: Connection) -> 
 
 def test_a_time_limit_ends_the_session_but_not_the_server(server: ProcessServer) -> None:
     connection = server.connect(timeout=0.2)
-    with pytest.raises(ConnectionLost, match="in the stated time") as caught:
+    with pytest.raises(ConnectionLost, match=r"no answer from the server in 0.2 s$") as caught:
         connection.execute("SELECT SLEEP(60)")
     assert not isinstance(caught.value, ServerDied)
     assert took_too_long(caught.value)

@@ -160,9 +160,13 @@ class PacketStream:
             for packet in parts:
                 self._socket.sendall(packet)
         except TimeoutError as error:
-            raise ConnectionLost("the server took no input in the stated time") from error
+            raise ConnectionLost(f"{self._no_answer()}: it takes no more input") from error
         except (OSError, ValueError) as error:
             raise ConnectionLost(f"sending to the server failed: {error}") from error
+
+    def _no_answer(self) -> str:
+        seconds = self._socket.gettimeout()  # None: the system's own limit of an unreachable host
+        return "no answer from the server" if seconds is None else f"no answer from the server in {seconds:g} s"
 
     def _fill(self, need: int) -> None:
         """Read until at least ``need`` bytes are available after the position."""
@@ -176,7 +180,7 @@ class PacketStream:
                 chunks.append(chunk)
                 have += len(chunk)
         except TimeoutError as error:
-            raise ConnectionLost("no answer from the server in the stated time") from error
+            raise ConnectionLost(self._no_answer()) from error
         except (OSError, ValueError) as error:
             raise ConnectionLost(f"reading from the server failed: {error}") from error
         self._buffer, self._pos = b"".join(chunks), 0

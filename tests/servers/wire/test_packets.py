@@ -212,8 +212,18 @@ def test_a_server_that_is_silent_for_too_long_is_a_lost_connection() -> None:
     ours, theirs = socket.socketpair()
     ours.settimeout(0.05)
     connection = Connection(Raw(), PacketStream(ours, query_attributes=True), Address(), lambda error: error)
-    with pytest.raises(ConnectionLost, match="in the stated time"):
+    with pytest.raises(ConnectionLost, match=r"no answer from the server in 0.05 s$"):
         connection.execute("SELECT SLEEP(10)")
+    assert connection.closed
+    theirs.close()
+
+
+def test_a_server_that_takes_no_more_input_is_a_lost_connection() -> None:
+    ours, theirs = socket.socketpair()
+    ours.settimeout(0.05)
+    connection = Connection(Raw(), PacketStream(ours, query_attributes=True), Address(), lambda error: error)
+    with pytest.raises(ConnectionLost, match=r"no answer from the server in 0.05 s: it takes no more input$"):
+        connection.execute(f"SELECT '{'x' * (1 << 24)}'")
     assert connection.closed
     theirs.close()
 
