@@ -34,6 +34,8 @@ mutate = mutate_file
 
 def check(data: bytes) -> None:
     """Check a file."""
+    raw = split_file(data)[1:-1]
+    others = [*map(naive.Event.of, raw)]
     for relay in (False, True):
         whole, refused = attempt(_groups, data, 1 << 16, relay)
         narrow, bad = attempt(_groups, data, 32, relay)
@@ -42,8 +44,7 @@ def check(data: bytes) -> None:
         own, headless = attempt(_own_groups, data, relay)
         require(own is not None or headless, "a file's own footer is found or refused")
         if whole is not None:
-            whole_events = [naive.Event.of(event) for event in split_file(data)[1:-1]]
-            wanted = [*map(tuple, naive.groups(whole_events, relay=relay))]
+            wanted = [*map(tuple, naive.groups(others, relay=relay))]
             require(whole == wanted, "both readers find the same groups", whole, wanted)
         place = 4
         for _, start, end, count in whole or ():
@@ -52,7 +53,7 @@ def check(data: bytes) -> None:
             place = end
     found = find_event(data[4:], 4)
     require(found is None or 0 <= found <= len(data) - 4 - HEADER_SIZE, "an event is found inside", found)
-    _streams([observe(event) for event in split_file(data)[1:-1]], split_file(data)[1:-1])
+    _streams([*map(observe, raw)], raw, others)
 
 
 def _own_groups(data: bytes, relay: bool) -> list[Group]:
@@ -64,10 +65,9 @@ def _groups(data: bytes, window: int, relay: bool) -> list[tuple[str, int, int, 
     return [(group.kind.value, group.start, group.end, group.events) for group in groups]
 
 
-def _streams(events: list[ObservedEvent], raw: list[bytes]) -> None:
+def _streams(events: list[ObservedEvent], raw: list[bytes], others: list[naive.Event]) -> None:
     receiver, applier = ShippedParser(), ShippedParser(receiver=False)
     guessed = Receiver()
-    others = [*map(naive.Event.of, raw)]
     for parser, is_receiver in ((receiver, True), (applier, False)):
         found = [(_number(parser.feed(event)), parser.state.name) for event in events]
         wanted = [(number, state) for state, number in naive.shipped(others, receiver=is_receiver)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from typing import TYPE_CHECKING, Final
 
@@ -41,6 +42,7 @@ DICTIONARY: Final = (
 )  # fmt: skip
 mutate = mutate_data_file
 _ZLIB, _LZ4 = 1, 2
+_RUN: Final = re.compile(rb"(.)\1{8,}", re.DOTALL)
 _KEY_BLOCK: Final = 200  # where a page is read as if it had the key of a tablespace
 _UNCOVERED: Final = (range(26, 38), (*range(16, 24), *range(26, 34)))
 
@@ -159,7 +161,7 @@ def _encryption(page: Page, data: bytes) -> None:
 
 def lz4_block(data: bytes) -> bytes:
     """An LZ4 block of runs of one byte; everything else is literal."""
-    out, at, start = bytearray(), 0, 0
+    out, start = bytearray(), 0
 
     def sequence(literals: bytes, match: int) -> None:
         token = min(len(literals), 15) << 4 | min(max(match - 4, 0), 15)
@@ -169,14 +171,9 @@ def lz4_block(data: bytes) -> bytes:
         if match:
             out.extend(b"\x01\x00" + _rest(match - 4))
 
-    while at < len(data) - 12:
-        run = at + 1
-        while run < len(data) - 12 and data[run] == data[at]:
-            run += 1
-        if run - at > 8:
-            sequence(data[start : at + 1], run - at - 1)
-            start = run
-        at = run
+    for run in _RUN.finditer(data, 0, max(len(data) - 12, 0)):  # the last bytes of a block are literal
+        sequence(data[start : run.start() + 1], run.end() - run.start() - 1)
+        start = run.end()
     sequence(data[start:], 0)
     return bytes(out)
 

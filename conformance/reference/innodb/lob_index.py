@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.reference.innodb.pages import FIL_NULL, FIL_TRAILER, PageType
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 BASE_SIZE: Final = 16
 NO_FRAGMENT: Final = 0xFFFF
+_ADDRESS: Final = Struct(">IH").unpack
 _INDEX_BODY: Final = 39  # where the entries of an index page begin, behind the format version
 
 
@@ -75,7 +77,8 @@ class IndexLayout(NamedTuple):
 
 def read_address(page: Page, at: int, name: str) -> Address:
     """The six bytes of a file address."""
-    return Address(page.u4(at, name), page.u2(at + 4, name))
+    number, offset = _ADDRESS(page.take(at, 6, name))
+    return Address(number, offset)
 
 
 def entry_pages(space: Tablespace, first: Page, at: int, kind: PageType) -> dict[int, Page]:
@@ -118,7 +121,7 @@ class LobIndex:
         """Hold the free list against the entries in use: each entry is in one list (innodb-lob 4)."""
         base, layout, at, source = self.layout.free, self.layout, self.layout.free + 4, self.first
         used, count, here = len(self._seen), self.first.u4(base, "free_list_length"), read_address(source, at, "first")
-        while not here.is_null:
+        while here.page != FIL_NULL:
             page = self._entry_page(here, source, at, "free_list")
             source, at = page, here.offset + 6
             here = read_address(page, at, "next")

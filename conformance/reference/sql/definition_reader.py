@@ -31,10 +31,12 @@ class Reader:
 
     def take(self, *keywords: str) -> bool:
         """Pass over these keywords if all of them come next; returns whether they did."""
-        here = self.words[self.pos : self.pos + len(keywords)]
-        if len(here) < len(keywords) or not all(word.among(text) for word, text in zip(here, keywords, strict=True)):
-            return False
-        self.pos += len(keywords)
+        words, pos = self.words, self.pos
+        for keyword in keywords:
+            if pos >= len(words) or not words[pos].among(keyword):
+                return False
+            pos += 1
+        self.pos = pos
         return True
 
     def next(self) -> Word:

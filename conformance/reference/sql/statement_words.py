@@ -36,15 +36,13 @@ _SHORT: Final = 16  # characters of such a word at most
 _LETTERS: Final = r"(?:[0-9A-Za-z_$]++|[\u0080-\U0010ffff]++)++"  # one set of both would take long to compile
 _NAME: Final = re.compile(_LETTERS)
 _PLAIN: Final = re.compile(
-    rf"""(?P<space>\s+|--(?=\s|$)[^\n]*|\#[^\n]*)
-    | (?P<version>/\*!\d*)
-    | (?P<comment>/\*.*?(?:\*/|\Z))
-    | (?P<end>\*/)
+    rf"""(?:\s++|--(?=\s|$)[^\n]*+|\#[^\n]*+)*+
+    (?:(?P<word>{_LETTERS})
+    | (?:/\*!\d*|/\*.*?(?:\*/|\Z)|\*/|\Z)
     | `(?P<name>(?:[^`]|``)*+)(?:`|\Z)
     | '(?P<single>(?:[^'\\]|\\.|'')*+)(?:'|\\?\Z)
     | "(?P<double>(?:[^"\\]|\\.|"")*+)(?:"|\\?\Z)
-    | (?P<word>{_LETTERS})
-    | (?P<symbol>.)""",
+    | (?P<symbol>.))""",
     re.VERBOSE | re.DOTALL,
 )
 _NO_ESCAPES: Final = re.compile(
@@ -61,28 +59,31 @@ def split_words(sql: str, sql_mode: int = 0) -> list[Word]:
     """All words of a statement."""
     escapes = not sql_mode & NO_BACKSLASH_ESCAPES
     words: list[Word] = []
-    shared: dict[tuple[str, bool], Word] = {}  # a megabyte of brackets is a million words
+    plain: dict[str, Word] = {}  # a megabyte of brackets is a million words
+    strings: dict[str, Word] = {}
     for match in (_PLAIN if escapes else _NO_ESCAPES).finditer(sql):
-        kind, text = match.lastgroup, match[match.lastgroup or 0]
-        if kind == "name":
+        kind = match.lastgroup
+        if kind is None:  # a comment, or the end
+            continue
+        text: str = match[kind]
+        if kind in {"word", "symbol"}:
+            words.append(plain.get(text) or _shared(plain, text, string=False))
+        elif kind == "name":
             words.append(Word(text.replace("``", "`"), quoted=True))
         elif kind == "double" and sql_mode & ANSI_QUOTES:
             words.append(Word(text.replace('""', '"'), quoted=True))
-        elif kind in ("single", "double"):
+        else:
             quote = "'" if kind == "single" else '"'
             text = text.replace(quote * 2, quote)
             if escapes and "\\" in text:
                 text = _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
-            words.append(_shared(shared, text, string=True))
-        elif kind in ("symbol", "word"):
-            words.append(_shared(shared, text, string=False))
+            words.append(strings.get(text) or _shared(strings, text, string=True))
     return words
 
 
-def _shared(shared: dict[tuple[str, bool], Word], text: str, *, string: bool) -> Word:
-    word = shared.get((text, string))
-    if word is None:
-        word = Word(text, string=string)
-        if len(text) <= _SHORT and len(shared) < _SHARED:
-            shared[text, string] = word
+def _shared(shared: dict[str, Word], text: str, *, string: bool) -> Word:
+    """A new word, kept for the next time where it is short."""
+    word = Word(text, string=string)
+    if len(text) <= _SHORT and len(shared) < _SHARED:
+        shared[text] = word
     return word
