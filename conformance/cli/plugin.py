@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import gc
 import time
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -533,7 +533,12 @@ def check_name(item: pytest.Item) -> str:
 
 def is_check(node: pytest.Item | pytest.Collector) -> bool:
     """Whether pytest collected this from the kit's checks, and not from somebody else's tests."""
-    return node.path.is_relative_to(_CHECKS)
+    return _in_checks(node.path)
+
+
+@lru_cache  # asked of each of somebody's thousands of tests, and several times
+def _in_checks(path: Path) -> bool:
+    return path.is_relative_to(_CHECKS)
 
 
 def is_about_subjects(check: pytest.Item) -> bool:
