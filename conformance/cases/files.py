@@ -10,6 +10,7 @@ import hashlib
 import json
 from dataclasses import MISSING, fields, replace
 from decimal import Decimal
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -70,9 +71,18 @@ def case_schema() -> dict[str, Any]:
 
 def validate(data: object) -> None:
     """Check data against the published schema; needs the package ``jsonschema``."""
+    from jsonschema.exceptions import best_match
+
+    error = best_match(_validator().iter_errors(data))
+    if error is not None:
+        raise error
+
+
+@cache  # to prepare it takes longer than to check a Case
+def _validator() -> Any:
     import jsonschema
 
-    jsonschema.validate(data, case_schema())
+    return jsonschema.Draft202012Validator(case_schema())
 
 
 def dump_case(case: AnyCase) -> dict[str, Any]:

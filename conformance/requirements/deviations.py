@@ -13,6 +13,7 @@ import re
 import tomllib
 from collections import Counter
 from dataclasses import dataclass, field, fields
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -58,6 +59,15 @@ class Deviation:
 
 def load_deviations(path: Path | None = None) -> tuple[Deviation, ...]:
     """The list of the kit, or that of a file. Raises :class:`DeviationError`."""
+    return _of_kit() if path is None else _load(path)
+
+
+@cache  # each server that is judged asks for it
+def _of_kit() -> tuple[Deviation, ...]:
+    return _load(None)
+
+
+def _load(path: Path | None) -> tuple[Deviation, ...]:
     try:
         if path is None:
             text = files(PACKAGE).joinpath(DATA).read_text(encoding="utf-8")

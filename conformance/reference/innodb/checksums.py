@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, reduce
 from struct import Struct
 from typing import Final, NamedTuple
 from zlib import adler32
@@ -72,9 +72,18 @@ def crc32c(data: bytes) -> int:
         value >>= bits
         for shift in shifts:
             value ^= front << shift
-    for _ in range(left):
+    for _ in range(left % 8):
         value = _times_x(value)
+    steps = _eight_steps()
+    for _ in range(left // 8):
+        value = value >> 8 ^ steps[value & 0xFF]
     return value ^ _ALL
+
+
+@cache
+def _eight_steps() -> list[int]:
+    """For each byte at the end of a message, its remainder times x^8."""
+    return [reduce(lambda value, _: _times_x(value), range(8), byte) for byte in range(256)]
 
 
 def fold(data: bytes) -> int:
