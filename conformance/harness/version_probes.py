@@ -34,6 +34,7 @@ from conformance.servers.wire.groups import groups_of_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from conformance.reference.binlog.event import Body
     from conformance.servers.base import Server
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 _ID: Final = 4_000_000_001  # of the server that the events of BINLOG statements come from
 _SECONDS: Final = 60.0
 _PAGE, _TYPE_AT = 16384, 24
+_ROWS: Final = {0, 17855}  # page types: not written yet, and INDEX
 _ONE_FILE: Final = "TABLESPACE = innodb_file_per_table"
 _UNKNOWN_FIELD: Final = UnknownField(200, bytes.fromhex("0101ff"))  # inside, an 8.0.30 reader finds SIGNEDNESS
 _TEXTS: Final = {
@@ -326,19 +328,28 @@ def _client(server: ProcessServer, program: list[str], *bodies: Body) -> str:
 
 
 def _page_types(server: ProcessServer, connection: Connection, schema: str) -> list[int]:
-    """Types of the pages of a table with a long column."""
+    """Types of the pages of a table with a long column, and of a table that the server has made for itself."""
     create = "CREATE TABLE b (id INT PRIMARY KEY, b LONGBLOB)"
     try:
         connection.execute(f"{create} {_ONE_FILE}")
     except SqlError:  # words that came with 5.7; before, every table has a file by default
         connection.execute(create)
     connection.execute("INSERT INTO b VALUES (1, REPEAT('x', 100000))")
-    connection.execute("FLUSH TABLES b FOR EXPORT")  # writes all of its pages
-    try:
-        data = (server.data_directory / schema / "b.ibd").read_bytes()
-    except FileNotFoundError:  # the lab's own servers can have all tables in the system tablespace
+    connection.execute("ALTER TABLE b FORCE")  # a table that is built anew has its rows and long values in the file
+    file = server.data_directory / schema / "b.ibd"
+    if not file.exists():  # the lab's own servers can have all tables in the system tablespace
         return []
+    own = server.data_directory / "sys" / "sys_config.ibd"
+    found = _types_in(file)
+    if found > _ROWS and own.exists():
+        return sorted(found | _types_in(own))
+    connection.execute("FLUSH TABLES b FOR EXPORT")  # all pages, but in the first second of a server it waits
+    try:
+        return sorted(_types_in(file))
     finally:
         connection.execute("UNLOCK TABLES")
-    kinds = (data[place + _TYPE_AT : place + _TYPE_AT + 2] for place in range(0, len(data), _PAGE))
-    return sorted({int.from_bytes(kind, "big") for kind in kinds})
+
+
+def _types_in(file: Path) -> set[int]:
+    data = file.read_bytes()
+    return {int.from_bytes(data[place + _TYPE_AT : place + _TYPE_AT + 2]) for place in range(0, len(data), _PAGE)}
