@@ -86,6 +86,7 @@ class Connection(Closing):
         self.thread_id: int = int(raw.connection_id or 0)
         self.server_version: str = str(raw.server_info)
         self.closed = False
+        self._lost: ConnectionLost | None = None
 
     # -- statements -------------------------------------------------------------------------------------------------
 
@@ -182,13 +183,15 @@ class Connection(Closing):
     @contextlib.contextmanager
     def _watching(self) -> Iterator[None]:
         """Close a lost connection, and report it with the server's fate."""
+        if self._lost is not None:  # a clean-up may not hide why it cannot work
+            raise self._lost
         if self.closed:
             raise ConnectionLost(f"the connection to {self.address} is closed")
         try:
             yield
         except ConnectionLost as error:
             self._abandon()
-            fate = self._fate(error)
+            self._lost = fate = self._fate(error)
             if fate is error:
                 raise  # with its own cause: took_too_long looks for it
             raise fate from error
