@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import time
 from typing import TYPE_CHECKING, Final
 
 from conformance.servers.closing import Closing
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 _PROGRAMS: Final = ("valgrind", "vgdb")
 _START_SECONDS: Final = 300.0
 _CONTROL_SECONDS: Final = 120.0
-_PAUSE_SECONDS: Final = 0.01
 _PATIENT: Final = ("--max-invoke-ms=0",)
 _OUT: Final = "callgrind.out"
 _THREAD: Final = re.compile(r"^Thread (\d+):.*\(lwpid (\d+)\)", re.MULTILINE)
@@ -72,26 +70,25 @@ class Callgrind(Closing):
         )
         try:
             self.server.start(timeout=_START_SECONDS)
-            self._waking = self.server.connect(timeout=_CONTROL_SECONDS)
         except BaseException:
             self.server.close()
             raise
 
     def close(self) -> None:
         """End the server, at once: what callgrind writes at its end nobody reads, and it would count until then."""
-        self._waking.close()
         self.server.stop(clean=False)
         self.server.close()
 
     def start_counting(self) -> None:
         """Count instructions from now on, which makes the server slow."""
-        self._control("instrumentation on")
+        self._control("instrumentation", "on")
 
     def take(self) -> dict[int, int]:
         """Instructions by thread (its number in the operating system) since the last call."""
+        threads = dict(_pairs(_THREAD.findall(self._control("v.info", "scheduler"))))
         for path in self._files.glob(f"{_OUT}*"):
             path.unlink()
-        threads = dict(_pairs(_THREAD.findall(self._control("v.info scheduler", "dump"))))
+        self._control("dump")
         counts: dict[int, int] = {}
         for path in self._files.glob(f"{_OUT}*"):
             for number, count in _pairs(_COUNTS.findall(path.read_text(encoding="utf-8", errors="replace"))):
@@ -100,40 +97,25 @@ class Callgrind(Closing):
             path.unlink()
         return counts
 
-    def _control(self, *commands: str) -> str:
-        """Send commands to the running valgrind; return its answers.
+    def _control(self, *words: str) -> str:
+        """Send a command to the running valgrind; return its answer.
 
-        Valgrind hears of it while a thread of the server runs. An idle server runs once a second, so a session of its
-        own keeps it busy until then. vgdb must not do that: it would interrupt the poll() in which the server waits for
-        connections, and the server does not expect that (9.7.4 has died of signal 11 in
-        ``listen_for_connection_event``).
+        Valgrind hears of it while a thread of the server runs, at the latest when a thread of InnoDB wakes each second.
+        vgdb must not hasten that: it would interrupt the poll() in which the server waits for connections, and the
+        server does not expect that (9.7.4 has died of signal 11 in ``listen_for_connection_event``).
         """
-        words = [word for command in commands for word in ("-c", *command.split())]
-        program = ["vgdb", *_PATIENT, self._pipes, f"--pid={self.server.pid}", *words]
         try:
-            with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as vgdb:
-                try:
-                    answer, refused = self._awaited(vgdb)
-                except BaseException:
-                    vgdb.kill()
-                    raise
-        except (OSError, subprocess.TimeoutExpired) as error:
+            answer = subprocess.run(
+                ["vgdb", *_PATIENT, self._pipes, f"--pid={self.server.pid}", *words],  # noqa: S607 - found on PATH by design
+                capture_output=True,
+                text=True,
+                timeout=_CONTROL_SECONDS,
+                check=True,
+                errors="replace",
+            )
+        except (OSError, subprocess.SubprocessError) as error:
             raise ServerUnavailable(f"callgrind does not answer: {error}") from error
-        if vgdb.returncode:
-            said = refused.decode("utf-8", "replace").strip()
-            raise ServerUnavailable(f"callgrind does not answer: vgdb ended with {vgdb.returncode}: {said}")
-        return answer.decode("utf-8", "replace")
-
-    def _awaited(self, vgdb: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-        """What vgdb writes until its end."""
-        end = time.monotonic() + _CONTROL_SECONDS
-        while True:
-            try:
-                return vgdb.communicate(timeout=_PAUSE_SECONDS)
-            except subprocess.TimeoutExpired:
-                if time.monotonic() > end:
-                    raise
-            self._waking.execute("DO 0")
+        return answer.stdout
 
 
 def counted(counts: Mapping[int, int], threads: Iterable[int]) -> int:
