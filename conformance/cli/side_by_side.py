@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _FORK: Final = get_context("fork")  # the workers have the collected checks, without collecting them again
 _PR_SET_PDEATHSIG: Final = 1
-_ENDING_SECONDS: Final = 120.0  # that a worker may take to stop its servers
+_ENDING_SECONDS: Final = 120  # that a worker may take to stop its servers
 
 
 class Stop(NamedTuple):
@@ -233,6 +233,7 @@ class Link:
 
 
 def _terminated(*_: object) -> NoReturn:
+    signal.alarm(_ENDING_SECONDS)  # ends this process and so its servers, also where no run is left to do it
     raise KeyboardInterrupt
 
 

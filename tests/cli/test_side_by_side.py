@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from functools import partial
@@ -20,7 +22,6 @@ from tests.cli.written_reports import assert_whole, ended, records, results
 from tests.live import nothing_left, processes_of, run_directories, started, until
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable
 
     from conformance.cli.side_by_side import Link
@@ -112,6 +113,40 @@ def test_one_worker_that_cannot_go_on_ends_the_run_and_the_others_clean_up(how: 
     assert stop.message.startswith(words[how])
     assert "c2" in written(sunk)
     assert len(list(tmp_path.glob("ended *"))) == (2 if how == "death" else 3)
+
+
+HANGING = """
+import os, sys, time
+from conformance.cli import side_by_side
+from tests.cli.test_side_by_side import checks, run
+side_by_side._ENDING_SECONDS = 1
+def work(link):
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+run(work, [], finish=lambda: time.sleep(600))
+"""
+
+
+def test_a_worker_that_cannot_end_is_killed_also_when_its_run_is_gone(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-c", HANGING]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as program:
+        assert program.stdout is not None
+        pids = [int(program.stdout.readline()) for _ in range(3)]
+        program.kill()
+    try:
+        assert until(lambda: not any(map(alive, pids)))
+    finally:
+        for pid in filter(alive, pids):
+            os.kill(pid, signal.SIGKILL)
+
+
+def alive(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    return stat[stat.rindex(b")") + 2 :].split()[0] != b"Z"
 
 
 # --- a real run ------------------------------------------------------------------------------------------------------

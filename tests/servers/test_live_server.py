@@ -10,7 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
@@ -330,6 +330,30 @@ def guest_password(server: ProcessServer, monkeypatch: pytest.MonkeyPatch) -> st
     password = server.tcp_address().password
     monkeypatch.setenv("BINLOG_LAB_PASSWORD", password)
     return password
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_schema_that_is_in_use_does_not_hold_up_the_end_of_a_broken_run(
+    server: ProcessServer, monkeypatch: pytest.MonkeyPatch, lost: bool
+) -> None:
+    monkeypatch.setattr("conformance.servers.base._LOCK_WAIT_SECONDS", 1)
+    monkeypatch.setenv("BINLOG_LAB_PATIENCE", "20")
+    with server.connect() as session, server.connect() as other:
+        with pytest.raises(KeyboardInterrupt):
+            broken_off(server, session, other, lost=lost)
+        waiting = "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'DROP %'"
+        assert other.execute(waiting).scalar() == "0"
+        other.execute("ROLLBACK")
+        other.execute("DROP SCHEMA " + str(other.execute("SELECT DATABASE()").scalar()))  # it was still there
+
+
+def broken_off(server: ProcessServer, session: Connection, other: Connection, *, lost: bool) -> NoReturn:
+    with server.schema(session) as schema:
+        session.execute("CREATE TABLE t (id INT PRIMARY KEY)")
+        other.execute_many([f"USE {schema}", "BEGIN", "SELECT * FROM t"]).check()
+        if lost:
+            session.close()
+        raise KeyboardInterrupt
 
 
 def test_a_guest_is_used_without_a_trace(server: ProcessServer, guest_password: str) -> None:
