@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,6 +115,20 @@ def processes_of(program: subprocess.Popen[str]) -> list[int]:
         if state != b"Z" and (int(session) == program.pid or word in command):
             found.append(int(entry.name))
     return found
+
+
+def forks_of(program: subprocess.Popen[str]) -> list[int]:
+    """Its worker processes: they are forked, and so have the command line of the program. A process that is about to
+    become another program has it for a moment only."""
+    looks = []
+    for _ in range(2):
+        time.sleep(0.02)
+        found = {}
+        for pid in processes_of(program):
+            with suppress(OSError):  # it has ended by now
+                found[pid] = Path(f"/proc/{pid}/cmdline").read_bytes()
+        looks.append({pid for pid, command in found.items() if command == found.get(program.pid)})
+    return sorted(looks[0] & looks[1] - {program.pid})
 
 
 def nothing_left(program: subprocess.Popen[str]) -> bool:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.servers.errors import ServerError
 from tests.cli.written_reports import assert_whole, ended, results
-from tests.live import Ended, environment, lab, nothing_left, processes_of, run_directories, started, until
+from tests.live import Ended, environment, forks_of, lab, nothing_left, run_directories, started, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.process import ProcessServer
@@ -177,19 +176,10 @@ def test_an_impatient_user_is_not_left_with_a_server(installation: Installation,
     assert "Traceback" not in end.text
 
 
-def update_workers(program: subprocess.Popen[str]) -> list[int]:
-    found = []
-    for pid in processes_of(program):
-        with contextlib.suppress(OSError):  # it has ended by now
-            if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                found.append(pid)
-    return found
-
-
 @live
 def test_a_worker_that_is_killed_ends_the_run_with_3(installation: Installation, tmp_path: Path) -> None:
     program = running(tmp_path)
-    workers = update_workers(program)
+    workers = forks_of(program)
     assert workers
     os.kill(workers[0], signal.SIGKILL)
     end = ended(program, tmp_path)
@@ -320,8 +310,8 @@ def test_a_report_that_cannot_be_written_ends_with_3(tmp_path: Path, size: int) 
 @live
 def test_ctrl_c_while_workers_start_does_not_reach_them(installation: Installation, tmp_path: Path) -> None:
     program = started("conformance", "-r", "FR1", "--updates", "100", "--report", "report", cwd=tmp_path)
-    assert until(lambda: update_workers(program), program=program)
-    for worker in update_workers(program):  # as the terminal does for all, the lab among them: it would end the run
+    assert until(lambda: forks_of(program), program=program)
+    for worker in forks_of(program):  # as the terminal does for all, the lab among them: it would end the run
         os.kill(worker, signal.SIGINT)
     end = ended(program, tmp_path)
     assert end.code == 0, end.text

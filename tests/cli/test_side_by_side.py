@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +18,7 @@ import pytest
 from conformance.cli.side_by_side import SideBySide, Stop
 from conformance.stream import Block, Progress, Subject
 from tests.cli.written_reports import assert_whole, ended, records, results
-from tests.live import nothing_left, processes_of, run_directories, started, until
+from tests.live import forks_of, nothing_left, run_directories, started, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,7 +120,7 @@ from conformance.cli import side_by_side
 from tests.cli.test_side_by_side import checks, run
 side_by_side._ENDING_SECONDS = 1
 def work(link):
-    print(os.getpid(), flush=True)
+    os.write(1, f"{os.getpid()}\\n".encode())
     time.sleep(600)
 run(work, [], finish=lambda: time.sleep(600))
 """
@@ -132,8 +131,10 @@ def test_a_worker_that_cannot_end_is_killed_also_when_its_run_is_gone(tmp_path: 
     command = [sys.executable, "-c", HANGING]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as program:
         assert program.stdout is not None
-        pids = [int(program.stdout.readline()) for _ in range(3)]
-        program.kill()
+        try:
+            pids = [int(program.stdout.readline()) for _ in range(3)]
+        finally:
+            program.kill()
     try:
         assert until(lambda: not any(map(alive, pids)))
     finally:
@@ -162,20 +163,6 @@ def program(installation: Installation, tmp_path: Path) -> subprocess.Popen[str]
     assert until(lambda: len(servers(program)) >= 2, program=program), (tmp_path / "err").read_text("utf-8")
     assert until(lambda: all(map(answers, servers(program))), program=program)
     return program
-
-
-def commands(program: subprocess.Popen[str]) -> dict[int, bytes]:
-    found = {}
-    for pid in processes_of(program):
-        with suppress(OSError):
-            found[pid] = Path(f"/proc/{pid}/cmdline").read_bytes()
-    return found
-
-
-def workers(program: subprocess.Popen[str]) -> list[int]:
-    """The forked workers: they have the command line of the run."""
-    known = commands(program)
-    return [pid for pid, command in known.items() if pid != program.pid and command == known.get(program.pid)]
 
 
 def answers(directory: Path) -> bool:
@@ -234,7 +221,7 @@ def test_a_killed_run_leaves_no_worker_and_no_server(program: subprocess.Popen[s
 
 @live
 def test_a_killed_worker_ends_the_run_with_3(program: subprocess.Popen[str], tmp_path: Path) -> None:
-    os.kill(workers(program)[0], signal.SIGKILL)
+    os.kill(forks_of(program)[0], signal.SIGKILL)
     end = ended(program, tmp_path)
     assert end.code == 3, end.text
     assert "a worker process of the lab ended: number" in end.err

@@ -107,7 +107,7 @@ class Campaign:
         workers = min(self.workers, len(sizes)) or 1
         pool = ProcessPoolExecutor(
             workers,
-            mp_context=get_context("spawn"),
+            mp_context=get_context("fork"),  # all are forked before the pool starts its thread
             initializer=_start_worker,
             initargs=(Attachment.of(self.server), os.getpid(), self.portable),
         )
@@ -197,6 +197,7 @@ _worker: dict[str, Any] = {}
 
 def _start_worker(attachment: Attachment, parent: int, portable: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # without the parent's handlers
     gc.freeze()  # the modules stay: the garbage collector need not visit them
     gc.set_threshold(10_000)  # documents make many objects and few cycles
     if sys.platform == "linux":

@@ -58,7 +58,10 @@ def template(installation: Installation, narrate: Narrate = silent, *, page_size
         require_space(directory.parent, _SPACE, "a data directory template")
         narrate(f"initialising a data directory template for MySQL {installation.version} (once)")
         with building(directory) as temporary:
-            _initialise(installation, temporary / "data", temporary, page_size)
+            whole = temporary / "whole"
+            _initialise(installation, whole, temporary, page_size)
+            copy_template(whole, temporary / "data")  # with holes: each further copy is twice as fast
+            shutil.rmtree(whole)
             record = {"mysqld": str(installation.mysqld), "version": installation.version}
             (temporary / "template.json").write_text(json.dumps(record), encoding="utf-8")
     return data
