@@ -37,6 +37,8 @@ def relay_log_script(crash: Crash) -> str | None:
         return None
     seed, data = found
     needs, *statements = log_script(data, TABLES)
+    if crash.damage == TRANSACTION_CONTEXT:  # told to stop before it is there, the applier does not wait
+        statements.insert(-1, "DO SLEEP(4)")
     lines = [
         f"-- A relay log with {crash.damage}, seed {seed}.",
         f"-- Run it with: {RUN_WITH} < SCRIPT 2>&1",

