@@ -309,7 +309,7 @@ def test_a_report_that_cannot_be_written_ends_with_3(tmp_path: Path, size: int) 
 
 @live
 def test_ctrl_c_while_workers_start_does_not_reach_them(installation: Installation, tmp_path: Path) -> None:
-    program = started("conformance", "-r", "FR1", "--updates", "100", "--report", "report", cwd=tmp_path)
+    program = started("conformance", "-r", "FR1", "--updates", "1000", "--report", "report", cwd=tmp_path)
     assert until(lambda: forks_of(program), program=program)
     for worker in forks_of(program):  # as the terminal does for all, the lab among them: it would end the run
         os.kill(worker, signal.SIGINT)
