@@ -7,10 +7,8 @@ that in the order of the checks, whichever worker was first. So the report is th
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
-import sys
 from collections import defaultdict
 from contextlib import suppress
 from multiprocessing import get_context
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from conformance.checks.lanes import Lanes
 from conformance.servers.run.directories import remove_orphans
+from conformance.servers.run.supervisor import PR_SET_PDEATHSIG, prctl
 from conformance.stream import Asked, Progress, Subject
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     Work: TypeAlias = "Callable[[Link], None]"
 
 _FORK: Final = get_context("fork")  # the workers have the collected checks, without collecting them again
-_PR_SET_PDEATHSIG: Final = 1
 _ENDING_SECONDS: Final = 120  # that a worker may take to stop its servers
 
 
@@ -243,8 +241,7 @@ def _work(
     """A worker from its fork to its end. Ctrl-C at a terminal is for the run, which then ends its workers in order."""
     signal.signal(signal.SIGTERM, _terminated)
     os.setpgid(0, 0)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGTERM), 0, 0, 0)
+    prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     for other in inherited:
         other.close()
     link = Link(connection)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cli.side_by_side import SideBySide, Stop
+from conformance.servers.run.process_identity import start_time
 from conformance.stream import Block, Progress, Subject
 from tests.cli.written_reports import assert_whole, ended, records, results
 from tests.live import forks_of, nothing_left, run_directories, started, until
@@ -136,18 +137,10 @@ def test_a_worker_that_cannot_end_is_killed_also_when_its_run_is_gone(tmp_path: 
         finally:
             program.kill()
     try:
-        assert until(lambda: not any(map(alive, pids)))
+        assert until(lambda: not any(map(start_time, pids)))
     finally:
-        for pid in filter(alive, pids):
+        for pid in filter(start_time, pids):
             os.kill(pid, signal.SIGKILL)
-
-
-def alive(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return False
-    return stat[stat.rindex(b")") + 2 :].split()[0] != b"Z"
 
 
 # --- a real run ------------------------------------------------------------------------------------------------------

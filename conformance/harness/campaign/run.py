@@ -6,11 +6,9 @@ log. While one worker generates and judges, the server works for the other.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
 import signal
-import sys
 import time
 import traceback
 from collections import Counter, deque
@@ -25,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.harness.campaign.blocks import UPDATES_PER_BLOCK, BlockResult, Limits, run_block
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.run.attached import AttachedServer, Attachment
+from conformance.servers.run.supervisor import PR_SET_PDEATHSIG, prctl
 from generators.scalars import portable_doubles
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from conformance.servers.base import Server
 
 _AHEAD: Final = 3  # blocks in flight for each worker
-_PR_SET_PDEATHSIG: Final = 1
 
 
 class CampaignFailed(Exception):
@@ -200,8 +198,7 @@ def _start_worker(attachment: Attachment, parent: int, portable: bool) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # without the parent's handlers
     gc.freeze()  # the modules stay: the garbage collector need not visit them
     gc.set_threshold(10_000)  # documents make many objects and few cycles
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
     _worker["server"] = AttachedServer(attachment)
