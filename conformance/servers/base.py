@@ -15,7 +15,6 @@ from conformance.servers.wire.connection import connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     from conformance.servers.wire.connection import Address, Connection
 
@@ -122,14 +121,14 @@ class Server(Closing):
             yield name
             failed = False
         finally:
-            with contextlib.suppress(ServerError), self._alive(connection) as session:
+            with (
+                contextlib.suppress(ServerError),
+                self.connect() if connection.closed else contextlib.nullcontext(connection) as session,
+            ):
                 if failed:  # another session may have lost its client and kept a lock on these tables
                     session.execute(f"SET SESSION lock_wait_timeout = {_LOCK_WAIT_SECONDS}")
                 session.execute(f"DROP SCHEMA IF EXISTS {name}")
                 session.execute(f"SELECT RELEASE_LOCK('{name}')")
-
-    def _alive(self, connection: Connection) -> AbstractContextManager[Connection]:
-        return self.connect() if connection.closed else contextlib.nullcontext(connection)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id} {self.version}>"
