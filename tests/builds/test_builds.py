@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from importlib.machinery import EXTENSION_SUFFIXES, SourceFileLoader
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from conformance.builds import _Sources, build
 from tests.builds.answers import COMMANDS, answer, damaged
+from tests.builds.complete import missing
 
 ROOT = Path(__file__).parents[2]
 LOG = min(Path("tests/data/binlogs").glob("*.binlog"), key=lambda path: path.stat().st_size)
@@ -51,6 +53,19 @@ def test_the_variable_passes_over_a_compiled_module(tmp_path: Path, pure: str, s
         check=False,
     )
     assert said in done.stdout + done.stderr
+
+
+def test_a_wheel_that_lacks_a_file_is_told(tmp_path: Path) -> None:
+    wheel = tmp_path / "some.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("conformance/__init__.py", "")
+    lacking = missing(wheel)
+    assert "conformance/report/templates/report.css" in lacking
+    assert "conformance/__init__.py" not in lacking
+    with zipfile.ZipFile(wheel, "a") as archive:
+        for name in lacking[1:]:
+            archive.writestr(name, "")
+    assert missing(wheel) == lacking[:1]
 
 
 def test_answers_tell_output_messages_and_exit_codes_apart(tmp_path: Path) -> None:

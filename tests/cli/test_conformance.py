@@ -8,8 +8,9 @@ import pytest
 
 from conformance.cli import main as frame
 from conformance.requirements.catalogue import REQUIREMENTS
-from tests.cli.written_reports import assert_whole, digests, ended, records, results
+from tests.cli.written_reports import assert_whole, digests, ended, failures, records, results
 from tests.live import Ended, lab, nothing_left, started, until
+from tests.volume import thin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +37,7 @@ def green(installation: Installation, tmp_path_factory: pytest.TempPathFactory) 
 @live
 def test_a_run_writes_a_whole_report_and_ends_with_0(green: tuple[Path, Ended]) -> None:
     report, end = green
-    assert end.code == 0, end.text
+    assert end.code == 0, f"{failures(report)}\n{end.text}"
     assert_whole(report, 0)
     assert results(report)["run"]["complete"] is True
 
@@ -88,6 +89,7 @@ def test_the_requirements_of_one_server_are_judged(green: tuple[Path, Ended]) ->
     assert rows["D4"]["verdict"] == "not-applicable"
     assert all(row.get("reason") for row in rows.values() if not row["cases"])
     assert list(rows) == list(REQUIREMENTS)
+    assert thin(results(green[0])) == []
 
 
 @live

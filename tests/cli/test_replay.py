@@ -142,14 +142,14 @@ def test_a_defect_of_the_kit_is_no_pass(tmp_path: Path) -> None:
 def test_a_list_of_deviations_is_as_strict_as_its_witnesses(tmp_path: Path, stale: bool, code: int) -> None:
     store(planted.case() if stale else planted.witness(), tmp_path / "witness.json")
     (tmp_path / "list.toml").write_text(
-        '[[deviation]]\nid = "mine"\nrequirements = ["FR2"]\nswitch = "refuse_unchanging_replace"\n'
+        '[[deviation]]\nid = "mine"\nrequirements = ["IP3"]\nswitch = "refuse_unchanging_replace"\n'
         'versions = "8.0.3.."\nwitness = "witness.json"\nreason = "a test"\n'
-        '[[deviation]]\nid = "triggers"\nrequirements = ["FR2"]\nswitch = "diffs_miss_triggers"\n'
-        'versions = "8.0.3.."\nreason = "the checks of FR2 meet it too"\n',
+        '[[deviation]]\nid = "nests"\nrequirements = ["IP3"]\nswitch = "nests_without_limit"\n'
+        'versions = "8.0.3.."\nreason = "the checks of IP3 meet it too"\n',
         encoding="utf-8",
     )
     end = lab(
-        "conformance", "-r", "FR2", "--updates", "100", "--deviations", tmp_path / "list.toml",
+        "conformance", "-r", "IP3", "--updates", "100", "--deviations", tmp_path / "list.toml",
         "--report", tmp_path / "report",
     )  # fmt: skip
     assert end.code == code, end.text
@@ -158,7 +158,7 @@ def test_a_list_of_deviations_is_as_strict_as_its_witnesses(tmp_path: Path, stal
         assert "the list is in error" in found["failures"][0]["message"].lower()
         assert found["failures"][0]["verdict"] == "fixed"
     else:
-        assert [entry["id"] for entry in found["deviations"]] == ["mine", "triggers"]
+        assert [entry["id"] for entry in found["deviations"]] == ["mine", "nests"]
 
 
 # --- replay ----------------------------------------------------------------------------------------------------------

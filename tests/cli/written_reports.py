@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 
+from conformance.verdict import FAILING, Verdict
 from tests.live import PATIENCE, Ended
 
 if TYPE_CHECKING:
@@ -57,3 +58,14 @@ def assert_whole(report: Path, code: int) -> None:
     for line in lines:
         validator("stream").validate(line)
     assert {item.name for item in report.iterdir()} >= FILES
+
+
+def failures(report: Path) -> str:
+    """What made a run fail, for the message of a failing assertion: pytest's summary shows only its first lines."""
+    failing = {verdict.value for verdict in FAILING} | {Verdict.NOT_RUN.value}
+    shown = ("requirement", "check", "verdict", "field", "expected", "got", "message")
+    return "\n".join(
+        " · ".join(f"{name} {record[name]}" for name in shown if record.get(name))
+        for record in records(report)
+        if record.get("verdict") in failing
+    )

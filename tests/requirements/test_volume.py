@@ -1,4 +1,4 @@
-"""The command that says which requirements a run judged by too few Cases."""
+"""Which requirements a run judged by too few Cases."""
 
 from __future__ import annotations
 
