@@ -57,7 +57,8 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Those marked ``nightly`` run only where the marker is named (``-m nightly``); on several cores, long files first.
 
-    Long are those that start servers or Spark. The short ones come last, so that all workers end together.
+    Long are those that start servers or Spark, and those marked ``slow``. The short ones come last, so that all workers
+    end together.
     """
     if "nightly" not in config.option.markexpr:
         nightly = {item for item in items if item.get_closest_marker("nightly")}
@@ -65,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             config.hook.pytest_deselected(items=list(nightly))
             items[:] = [item for item in items if item not in nightly]
     if hasattr(config, "workerinput"):
-        long = {item.path for item in items if any(map(item.get_closest_marker, ("live", "spark")))}
+        long = {item.path for item in items if any(map(item.get_closest_marker, ("live", "spark", "slow")))}
         items.sort(key=lambda item: item.path not in long)
 
 

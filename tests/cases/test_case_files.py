@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
     from generators.cases import Row
 
+pytestmark = pytest.mark.slow
+
 LARGEST = UInt(2**64 - 1)
 CASE = UpdateCase(
     id="everything",

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from tests.faults.catalogue import Fault
 
+pytestmark = pytest.mark.slow
+
 # One of each kind, for every run of the tests; all of them at night.
 SAMPLE: Final = (
     "decimal-seven-digits",

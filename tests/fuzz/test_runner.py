@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fuzz.runner.findings import Store
     from fuzz.runner.targets import Target
 
-pytestmark = pytest.mark.usefixtures("atheris")
+pytestmark = [pytest.mark.usefixtures("atheris"), pytest.mark.slow]
 RUNS = 20_000
 
 

@@ -21,6 +21,8 @@ from tests.steps import count_steps
 if TYPE_CHECKING:
     from tests.hostile.large import Reading
 
+pytestmark = pytest.mark.slow
+
 _SMALL, _LARGE = 2_000, 6_000
 _SPARE = 160 << 10  # bytes that a reader may take whatever the input: caches, tables, the first look at a module
 

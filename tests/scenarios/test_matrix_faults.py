@@ -23,6 +23,8 @@ from tests.scenarios.faults_of_matrices import AGGREGATION_FAULTS, BUDGET_FAULTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+pytestmark = pytest.mark.slow
+
 PER_CELL = 3
 
 

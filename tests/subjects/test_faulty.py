@@ -20,6 +20,8 @@ from conformance.verdict import Verdict
 if TYPE_CHECKING:
     from conformance.cases.decoder_case import DecoderCase
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 MODULE = "tests.subjects.faulty"
 LOSS, FAIL, REFUSED = Verdict.SILENT_LOSS, Verdict.FAIL, Verdict.REFUSED

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from conformance.cases.script import Script
     from conformance.stream import AnyRecord
 
+pytestmark = pytest.mark.slow
+
 BASES: Final = ("minimal", "compressed", "full image", "with queries", "trigger", "deep", "recorded")
 _TIMES: Final = {"recorded": 1}  # of each alteration; a recorded block is long
 _CERTAIN: Final = frozenset(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from conformance.reference.tables.table_map import TableMap
 
+pytestmark = pytest.mark.slow
+
 # The shortest captured event of each of these types: (file, type).
 _SUBJECTS = [
     ("05-partial-multi-json-minimal", EventType.PARTIAL_UPDATE_ROWS),

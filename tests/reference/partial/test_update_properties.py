@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from generators.cases import Row
     from generators.strategies import Damaged
 
+pytestmark = pytest.mark.slow
+
 SMALL: Final = (Size.SMALL, Size.SMALL, Size.TINY)
 ACCEPTING: Final = replace(MYSQL, behaviour=replace(MYSQL.behaviour, refuse_unchanging_replace=False))
 fewer = settings(max_examples=max(20, settings().max_examples // 3))
