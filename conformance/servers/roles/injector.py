@@ -233,10 +233,11 @@ class Injector(Closing):
         return InjectionOutcome(before=before, death="the connection was broken off, the server lives")
 
     def _lives_on(self) -> bool:
-        """Whether the server still answers some moments later: one that writes its crash report still greets."""
-        deadline = time.monotonic() + _DYING
+        """Whether the server is still there some moments later: one that writes its crash report still greets."""
+        begun = time.monotonic()
         while self.server.alive():
-            if time.monotonic() > deadline:
+            waited = time.monotonic() - begun
+            if waited > _PATIENCE or (waited > _DYING and not crash_report(self.server.error_log())):
                 return True
             time.sleep(0.01)
         return False

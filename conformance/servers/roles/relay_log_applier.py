@@ -165,9 +165,20 @@ class LogReader(Closing):
         """Whether an applier whose status has not changed for so many seconds waits for something that cannot come."""
         return unchanged > _STANDING
 
-    def _end_waiting(self, _: Connection) -> LogEnd:
+    def _end_waiting(self, session: Connection) -> LogEnd:
+        self._await_death(session)
         self.server.kill()
         return LogEnd(waits=True)
+
+    def _await_death(self, session: Connection) -> None:
+        """Where the server writes the report of a crash, its other threads still answer: ask until they do not.
+
+        Raises :class:`ConnectionLost` then.
+        """
+        deadline = time.monotonic() + _PATIENCE
+        while crash_report(self.server.error_log()) and time.monotonic() < deadline:
+            session.execute("DO 0")
+            time.sleep(_LONGEST)
 
     def _stopped(self, session: Connection, _: int) -> LogEnd:
         """Stop an applier that has read all of a log of this size.
@@ -229,8 +240,7 @@ class SteadyLogReader(LogReader):
     def _end_waiting(self, session: Connection) -> LogEnd:
         """Kill the applier's threads, or the server where they do not end. A death now is the lab's own doing."""
         end = LogEnd(waits=True)
-        if crash_report(self.server.error_log()):  # it is dying, and its other threads still answer
-            _await_end(session)
+        self._await_death(session)
         try:
             kill_applier(session)
             deadline = time.monotonic() + _STANDING / 6
@@ -254,11 +264,3 @@ class SteadyLogReader(LogReader):
         """Close the session and the server."""
         self._hang_up()
         super().close()
-
-
-def _await_end(session: Connection) -> None:
-    """Ask a dying server until it answers no more. Raises :class:`ConnectionLost`, unless that takes too long."""
-    deadline = time.monotonic() + _PATIENCE
-    while time.monotonic() < deadline:
-        session.execute("DO 0")
-        time.sleep(_LONGEST)

@@ -24,6 +24,8 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
 from conformance.report.results import Summary
+from conformance.servers.errors import ConnectionLost
+from conformance.servers.roles import injector as roles
 from conformance.servers.roles.injector import Injector, crash_signature, launch_target, script
 from conformance.servers.run.owned import OwnServer
 from conformance.servers.run.process import ProcessMaker
@@ -31,6 +33,7 @@ from conformance.stream import Block, CaseVerdict, Finding, Run
 from conformance.verdict import Verdict
 from generators import diverged
 from tests.checks.diverged.planted_injections import FAULTS, PlantedFault
+from tests.live import until
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -123,6 +126,19 @@ def test_outcomes_are_read_in_the_transaction_and_nothing_stays(injector: Inject
     assert outcomes[2].after == state_of(None)
     assert outcomes[3].after is None
     assert injector.deaths == 0
+
+
+def test_a_server_that_writes_the_report_of_its_crash_is_dying(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the report takes longer than a server may take to be gone."""
+    monkeypatch.setattr(roles, "_DYING", -1.0)
+    with launch_target(ProcessMaker(installation)) as server:
+        server.keep = False
+        injector = Injector(server)
+        os.kill(server.pid, signal.SIGSEGV)
+        assert until(lambda: "got signal 11" in server.error_log())
+        assert injector.lost(ConnectionLost("a session"), None).death.startswith("signal 11")
 
 
 def test_a_script_shows_an_injection_again(target: OwnServer) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,6 +112,10 @@ def stands(pid: int) -> bool:
     return set(states) == {"T"}
 
 
+def reported(server: OwnServer) -> bool:
+    return "got signal 11" in server.error_log()
+
+
 @pytest.fixture
 def struck(reader: LogReader, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The next look at the applier is preceded by the signal that is put here."""
@@ -152,6 +157,25 @@ def test_a_death_has_names_where_the_server_s_file_keeps_any(
     assert death.frames
     assert all("0x" not in frame and "(" not in frame for frame in death.frames)
     assert build_of(reader.server.error_log()) == death.build
+    assert reader.read(log_of(), TABLES) == LogEnd()
+
+
+def test_a_server_that_writes_the_report_of_its_crash_does_not_wait(
+    reader: LogReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the report takes longer than an applier may stand still."""
+
+    def strike(server: OwnServer, session: Connection) -> ApplierStatus:
+        status = applier_status(server, session)
+        if not reported(server):
+            os.kill(server.pid, signal.SIGSEGV)
+            assert until(lambda: reported(server))  # the threads of the session and the applier still go on
+        return replace(status, state="an event")
+
+    monkeypatch.setattr(relay_log_applier, "_STANDING", -1.0)
+    monkeypatch.setattr(relay_log_applier, "applier_status", strike)
+    assert reader.read(log_of(without=1), TABLES).death.startswith("signal 11")
+    monkeypatch.undo()
     assert reader.read(log_of(), TABLES) == LogEnd()
 
 
@@ -198,10 +222,6 @@ def test_a_steady_reader_tells_the_same_as_another(steady: SteadyLogReader) -> N
     assert steady.read(log_of(without=1) + NO_EVENT, TABLES) == LogEnd(error=13121)
     assert steady.read(log_of(), TABLES) == LogEnd()
     assert steady.restarts == 0
-
-
-def reported(server: OwnServer) -> bool:
-    return "got signal 11" in server.error_log()
 
 
 def test_a_death_brings_its_report_along(steady: SteadyLogReader, monkeypatch: pytest.MonkeyPatch) -> None:
