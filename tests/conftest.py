@@ -13,8 +13,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -23,6 +25,7 @@ from conformance.checks.conftest import pytest_configure as markers_of_checks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.process import ProcessServer
@@ -52,6 +55,26 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """``--numprocesses auto``: live tests wait for their servers a good part of the time."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """``--dist loadfile``, but all files with Spark go to one worker: each other one would start a JVM of its own."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    scheduler = import_module("xdist.scheduler").LoadFileScheduling(config, log)
+    file_of = scheduler._split_scope
+
+    def scope_of(nodeid: str) -> str:
+        file: str = file_of(nodeid)
+        return "spark" if _uses_spark(config.rootpath / file) else file
+
+    scheduler._split_scope = scope_of
+    return scheduler
+
+
+@cache
+def _uses_spark(path: Path) -> bool:
+    return "pytest.mark.spark" in path.read_text("utf-8")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
