@@ -52,7 +52,7 @@ def assert_whole(report: Path, code: int) -> None:
     lines = records(report)
     assert lines[0]["type"] == "run"
     assert lines[-1]["type"] == "end"
-    assert lines[-1]["exit_code"] == code == results(report)["run"]["exit_code"]
+    assert lines[-1]["exit_code"] == code == results(report)["run"]["exit_code"], failures(report)
     assert [line["type"] for line in lines].count("end") == 1
     validator("results").validate(results(report))
     for line in lines:
