@@ -62,7 +62,7 @@ def assert_whole(report: Path, code: int) -> None:
 
 def failures(report: Path) -> str:
     """What made a run fail, for the message of a failing assertion: pytest's summary shows only its first lines."""
-    failing = {verdict.value for verdict in FAILING} | {Verdict.NOT_RUN.value}
+    failing = {verdict.value for verdict in (*FAILING, Verdict.FIXED, Verdict.NOT_RUN)}
     shown = ("requirement", "check", "verdict", "field", "expected", "got", "message")
     return "\n".join(
         " · ".join(f"{name} {record[name]}" for name in shown if record.get(name))
