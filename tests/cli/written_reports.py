@@ -65,7 +65,7 @@ def failures(report: Path) -> str:
     failing = {verdict.value for verdict in (*FAILING, Verdict.FIXED, Verdict.NOT_RUN)}
     shown = ("requirement", "check", "verdict", "field", "expected", "got", "message")
     return "\n".join(
-        " · ".join(f"{name} {record[name]}" for name in shown if record.get(name))
+        " · ".join(f"{name} {str(record[name])[:200]}" for name in shown if record.get(name))
         for record in records(report)
         if record.get("verdict") in failing
     )
