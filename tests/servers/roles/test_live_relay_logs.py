@@ -116,6 +116,12 @@ def reported(server: OwnServer) -> bool:
     return "got signal 11" in server.error_log()
 
 
+def crash(server: OwnServer) -> None:
+    """Its report has begun when this returns; the threads of the session and the applier still go on."""
+    os.kill(server.pid, signal.SIGSEGV)
+    assert until(lambda: reported(server))
+
+
 @pytest.fixture
 def struck(reader: LogReader, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The next look at the applier is preceded by the signal that is put here."""
@@ -168,8 +174,7 @@ def test_a_server_that_writes_the_report_of_its_crash_does_not_wait(
     def strike(server: OwnServer, session: Connection) -> ApplierStatus:
         status = applier_status(server, session)
         if not reported(server):
-            os.kill(server.pid, signal.SIGSEGV)
-            assert until(lambda: reported(server))  # the threads of the session and the applier still go on
+            crash(server)
         return replace(status, state="an event")
 
     monkeypatch.setattr(relay_log_applier, "_STANDING", -1.0)
@@ -227,8 +232,7 @@ def test_a_steady_reader_tells_the_same_as_another(steady: SteadyLogReader) -> N
 def test_a_death_brings_its_report_along(steady: SteadyLogReader, monkeypatch: pytest.MonkeyPatch) -> None:
     def strike(server: OwnServer, session: Connection) -> ApplierStatus:
         if server.pid == victim and not reported(server):
-            os.kill(server.pid, signal.SIGSEGV)
-            assert until(lambda: reported(server))  # the threads of the session and the applier still go on
+            crash(server)
         return applier_status(server, session)
 
     victim = steady.server.pid
