@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from conformance.requirements.crashes import Crash
 
 BY_CHANCE: Final = (ROWS_QUERY_OUTSIDE, TRANSACTION_CONTEXT)  # memory is damaged: not every time the server dies of it
-# The transaction is whole, and yet the applier waits behind it: it does not even stop when it is told to (1875).
+# The transaction is whole, and yet the applier waits behind it: it does not even stop when it is told to (1875). Some
+# go on where the machine is busy: in 8 of 48 runs, 6 and 12 side by side on two cores, and in none of 12 alone.
 _STOPPED: Final = (
     "SELECT 'the applier, told to stop' AS checked, 'has stopped' AS expected,",
     "  IF(service_state = 'OFF', 'has stopped', 'waits for ever') AS got,",
@@ -43,7 +44,7 @@ def relay_log_script(crash: Crash) -> str | None:
         f"-- A relay log with {crash.damage}, seed {seed}.",
         f"-- Run it with: {RUN_WITH} < SCRIPT 2>&1",
         *(["-- The server dies by chance: run it again, on fresh servers."] if crash.damage in BY_CHANCE else []),
-        *(["-- Each time, its applier waits for ever."] if crash.damage == TRANSACTION_CONTEXT else []),
+        *(["-- Mostly its applier waits for ever."] if crash.damage == TRANSACTION_CONTEXT else []),
         f"{needs};",
         # STOP REPLICA waits for an applier that waits for the rest of a transaction: for a year by default.
         "SET GLOBAL rpl_stop_replica_timeout = 2;",

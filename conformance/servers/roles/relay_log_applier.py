@@ -59,6 +59,7 @@ _NOT_DURABLE: Final = {
 _PATIENCE: Final = 20.0  # seconds for one answer
 _STANDING: Final = 3.0  # seconds without a change after which an applier counts as waiting
 _SOON: Final = 0.2  # seconds without a change after which a steady reader looks at the workers
+_QUIET: Final = 20  # looks in a row at which no worker works: at one alone, its work may still be on the way to it
 _SHORTEST, _LONGEST = 0.0005, 0.01  # seconds between two looks at the applier
 _READ: Final = "Replica has read all relay log"  # the state of an applier that has nothing left to do
 
@@ -107,8 +108,6 @@ class LogReader(Closing):
     The new server has data of its own: a server ended over a damaged log may not start again. ``deaths`` counts
     crashes, ``restarts`` all new servers; ``server`` is the server of the last log.
     """
-
-    _stopping = _STANDING  # seconds that an applier which has read all may take to stop
 
     def __init__(self, launch: Callable[[], OwnServer]) -> None:
         self.server = launch()
@@ -186,7 +185,7 @@ class LogReader(Closing):
         It waits for the rest of a transaction before it stops, for a year if nobody changes rpl_stop_replica_timeout.
         """
         try:
-            with self.server.connect(timeout=self._stopping) as other:
+            with self.server.connect(timeout=_STANDING) as other:
                 other.execute(f"STOP {terms_of(self.server).replica} SQL_THREAD")
         except ConnectionLost as error:
             if not took_too_long(error):
@@ -205,8 +204,6 @@ class LogReader(Closing):
 
 class SteadyLogReader(LogReader):
     """A reader for many logs: it keeps its session, and kills an applier that waits instead of the server."""
-
-    _stopping = _SOON
 
     def __init__(self, launch: Callable[[], OwnServer]) -> None:
         super().__init__(launch)
@@ -230,11 +227,15 @@ class SteadyLogReader(LogReader):
 
         Observed on 9.7.4: after a STOP, an applier inside a transaction does not end when it is killed either.
         """
-        deadline = time.monotonic() + _STANDING
-        while not (idle := workers_wait(session)) and time.monotonic() < deadline:
+        deadline, quiet = time.monotonic() + _STANDING, 0
+        while quiet < _QUIET and time.monotonic() < deadline:
+            if not workers_wait(session):
+                quiet = 0
+            elif last_commit(session) == size:
+                return super()._stopped(session, size)
+            else:
+                quiet += 1
             time.sleep(_SHORTEST)
-        if idle and last_commit(session) == size:
-            return super()._stopped(session, size)
         return self._end_waiting(session)
 
     def _end_waiting(self, session: Connection) -> LogEnd:

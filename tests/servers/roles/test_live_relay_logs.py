@@ -19,7 +19,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import MAGIC
 from conformance.reference.event_types import EventType
 from conformance.servers.roles import relay_log_applier
-from conformance.servers.roles.relay_log import applier_status, log_file
+from conformance.servers.roles.relay_log import applier_status, last_commit, log_file
 from conformance.servers.roles.relay_log_applier import LogEnd, LogReader, SteadyLogReader, launch_replica, log_script
 from conformance.servers.run.process import ProcessMaker
 from conformance.servers.run.stack import build_of
@@ -86,7 +86,6 @@ def test_transactions_of_all_kinds_are_read(reader: LogReader, monkeypatch: pyte
     """Errors of their statements, and incidents, stop nothing."""
     # A loaded machine may let an applier stand for three seconds that has more to read.
     monkeypatch.setattr(relay_log_applier, "_STANDING", 10.0)
-    monkeypatch.setattr(reader, "_stopping", 10.0)
     ends = {}
     for kind in streams.GROUPS:
         if kind == "group-replication":
@@ -218,6 +217,16 @@ def test_a_replica_that_waits_goes_on_with_the_next_log_and_is_not_ended(steady:
         assert steady.read(log_of(without=1), TABLES) == LogEnd(waits=True)
         assert steady.read(log_of(), TABLES) == LogEnd()
     assert (steady.server.pid, steady.restarts, steady.deaths) == (pid, 0, 0)
+
+
+def test_an_event_on_its_way_to_a_worker_is_waited_for(
+    steady: SteadyLogReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At some looks all workers wait, and nothing is committed: the coordinator has read the log a moment ago."""
+    looks = [0] * 5
+    monkeypatch.setattr(relay_log_applier, "last_commit", lambda it: looks.pop() if looks else last_commit(it))
+    assert steady.read(log_of(), TABLES) == LogEnd()
+    assert not looks
 
 
 def test_a_steady_reader_tells_the_same_as_another(steady: SteadyLogReader) -> None:
