@@ -2,7 +2,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -34,6 +33,10 @@ func Decode(path string, give func(Change) error) error {
 		return err
 	}
 	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
 	header := make([]byte, 19)
 	if _, err = io.ReadFull(file, header[:4]); err != nil || string(header[:4]) != "\xfebin" {
 		return fmt.Errorf("not a binary log")
@@ -49,19 +52,36 @@ func Decode(path string, give func(Change) error) error {
 		if size < int64(19+checksum) {
 			return fmt.Errorf("no event at %d", position)
 		}
-		var event bytes.Buffer
-		if _, err = io.CopyN(&event, file, size-19); err != nil {
+		if position+size > info.Size() {
 			return fmt.Errorf("cut off at %d", position)
 		}
-		body := event.Bytes()
-		if header[4] == formatDescription {
-			checksum = 4 * int(body[len(body)-5])
+		wanted, err := needs(header[4])
+		if err == nil && !wanted {
+			_, err = file.Seek(size-19, io.SeekCurrent)
+		} else if err == nil {
+			body := make([]byte, size-19)
+			if _, err = io.ReadFull(file, body); err == nil && header[4] == formatDescription {
+				checksum = 4 * int(body[len(body)-5])
+			} else if err == nil {
+				err = take(header[4], body[:len(body)-checksum], tables, give)
+			}
 		}
-		if err = take(header[4], body[:len(body)-checksum], tables, give); err != nil {
+		if err != nil {
 			return fmt.Errorf("event %d at %d: %w", header[4], position, err)
 		}
 		position += size
 	}
+}
+
+// Whether an event of this type has to be read: all others are passed over.
+func needs(kind byte) (bool, error) {
+	switch kind {
+	case partialUpdateRows, payload:
+		return false, fmt.Errorf("this type of event is not supported")
+	case formatDescription, tableMap, writeRows, updateRows, deleteRows:
+		return true, nil
+	}
+	return false, nil
 }
 
 // A damaged event ends in a slice that is too short: Go's panic becomes an error.
@@ -71,13 +91,6 @@ func take(kind byte, body []byte, tables map[uint64]table, give func(Change) err
 			err = fmt.Errorf("damaged: %v", problem)
 		}
 	}()
-	switch kind {
-	case partialUpdateRows, payload:
-		return fmt.Errorf("this type of event is not supported")
-	case tableMap, writeRows, updateRows, deleteRows:
-	default:
-		return nil
-	}
 	reader := &reader{body}
 	id := reader.number(6)
 	reader.take(2)
