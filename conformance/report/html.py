@@ -13,9 +13,14 @@ import hashlib
 import itertools
 import re
 import shlex
+import sys
 from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
+from importlib.metadata import version
+from importlib.util import cache_from_source
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance.messages import printable
@@ -27,7 +32,9 @@ from conformance.verdict import SEVERITY, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
+
+    from jinja2 import BytecodeCache
+    from jinja2.bccache import Bucket
 
     from conformance.report.results import Summary
     from conformance.stream import CaseVerdict
@@ -65,7 +72,7 @@ def render(package: str, template: str, extra_style: str, **context: Any) -> str
 
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        loader=jinja2.PackageLoader(package, "templates"),
+        loader=jinja2.PackageLoader(package, "templates"), bytecode_cache=_bytecode(package),
     )  # fmt: skip
     environment.filters.update(
         about=wording.about,
@@ -83,6 +90,26 @@ def render(package: str, template: str, extra_style: str, **context: Any) -> str
     style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8") + extra_style
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return environment.get_template(template).render(style=style, style_hash=digest, **context)
+
+
+def _bytecode(package: str) -> BytecodeCache:
+    """The compiled templates of a package, kept beside them as Python keeps its own: to compile them takes longer than
+    to fill them."""
+    import jinja2
+
+    class Beside(jinja2.FileSystemBytecodeCache):
+        def load_bytecode(self, bucket: Bucket) -> None:
+            with suppress(OSError):
+                super().load_bytecode(bucket)
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            if not sys.dont_write_bytecode:
+                with suppress(OSError):  # a directory of somebody else, or a full disk
+                    Path(self.directory).mkdir(parents=True, exist_ok=True)
+                    super().dump_bytecode(bucket)
+
+    directory = Path(cache_from_source(str(resources.files(package) / "templates" / "all"))).parent
+    return Beside(str(directory), f"jinja2-{version('jinja2')}-%s.cache")
 
 
 def _groups(rows: dict[str, Any]) -> dict[str, list[str]]:
