@@ -36,9 +36,9 @@ class HypothesisDraw(Draw):
 
 def drawn(generator: Callable[[Draw], T]) -> st.SearchStrategy[T]:
     """A generator as a strategy."""
+    return _drawn(generator)
 
-    @st.composite
-    def strategy(draw: Callable[[st.SearchStrategy[Any]], Any]) -> T:
-        return generator(HypothesisDraw(draw))
 
-    return strategy()
+@st.composite  # once: it takes longer than to draw a small value
+def _drawn(draw: Callable[[st.SearchStrategy[Any]], Any], generator: Callable[[Draw], T]) -> T:
+    return generator(HypothesisDraw(draw))
