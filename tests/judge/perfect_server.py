@@ -7,6 +7,8 @@ only that body is wrong.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -143,40 +145,31 @@ def _second(bodies: list[Any]) -> int:
 
 
 def read_backs(script: Script) -> list[list[ReadBackRow]]:
-    """Size, free space and text of every JSON column of the rows read back; no row where one is no document."""
+    """Size, free space and text of every JSON column of the rows read back; no row where one has no text."""
     out: list[list[ReadBackRow]] = []
     for item in script.items:
-        if isinstance(item, ReadBack) and any(
-            _is_damaged(values[name]) for _, _, values in item.rows for name in script.model.columns.json
-        ):
-            out.append([])
-        elif isinstance(item, ReadBack):
-            rows: list[ReadBackRow] = []
-            for _, _, values in item.rows:
-                cells: list[bytes | None] = []
-                for name in script.model.columns.json:
-                    stored = values[name]
-                    if stored is None:
-                        cells += (None, None, None)
-                    elif not too_deep(stored):  # else there is no answer at all
-                        assert isinstance(stored, bytes)
-                        text = format_text(decode(stored)).encode("utf-8", "surrogateescape")
-                        cells += (b"%d" % len(stored), b"%d" % storage_free(stored), text)
-                rows.append(tuple(cells))
-            out.append([] if any(too_deep(value) for _, _, values in item.rows for value in values.values()) else rows)
+        if isinstance(item, ReadBack):
+            found = [[_read(values[name]) for name in script.model.columns.json] for _, _, values in item.rows]
+            deep = any(too_deep(value) for _, _, values in item.rows for value in values.values())
+            rows = [tuple(chain.from_iterable(filter(None, cells))) for cells in found]
+            out.append([] if deep or any(None in cells for cells in found) else rows)
     return out
 
 
-def _is_damaged(stored: object) -> bool:
-    """Whether a known fault left a document that even a lenient reader does not get through."""
-    if not isinstance(stored, bytes) or too_deep(stored):
-        return False
+@lru_cache(4096)  # most documents are read again and again
+def _read(stored: object) -> tuple[bytes | None, ...] | None:
+    """Size, free space and text; ``None`` for a document that nests too deep, or that a known fault damaged so that
+    even a lenient reader does not get through."""
+    if stored is None:
+        return None, None, None
+    assert isinstance(stored, bytes)
+    if too_deep(stored):
+        return None
     try:
-        format_text(decode(stored))
-        storage_free(stored)
+        text = format_text(decode(stored)).encode("utf-8", "surrogateescape")
+        return b"%d" % len(stored), b"%d" % storage_free(stored), text
     except CodecError:
-        return True
-    return False
+        return None
 
 
 def read_back_errors(script: Script) -> list[int]:

@@ -23,6 +23,7 @@ from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.layout import decode_strict, storage_free
 from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.values import MAX_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +37,7 @@ TOO_DEEP: Final = "mysql-3157"
 TOO_DEEP_NUMBER: Final = 3157
 REFUSED: Final = "refused: "  # begins the field of a mismatch about a statement around the updates
 MISSTORED: Final = "storage_misses_triggers"  # the dialect switch
+_LEAST_DEEP: Final = 7 * MAX_DEPTH  # bytes: each level takes four for its header and three for an entry
 _CELLS: Final = 3  # of a JSON column that is read back: size, free, text
 _READ: Final = 128  # documents whose reading is kept: most rows are read again behind statements that left them alone
 _RESYNCS: Final = 20  # a server that differs more often in one Case is beyond following
@@ -238,7 +240,7 @@ def _read(stored: object) -> Cells:
 
 def too_deep(stored: object) -> bool:
     """Whether a document nests deeper than any that the server reads."""
-    return isinstance(stored, bytes) and unreadable(stored) == TOO_DEEP
+    return isinstance(stored, bytes) and len(stored) > _LEAST_DEEP and unreadable(stored) == TOO_DEEP
 
 
 def unreadable(stored: bytes) -> str:

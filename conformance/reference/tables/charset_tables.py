@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from codecs import charmap_decode
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 # First byte sequence of a run (hex): the characters of it and of those that follow it. \0: no character.
@@ -185,6 +185,7 @@ def _written(charset: str, codec: str) -> dict[str, bytes]:
     return found | _WRITTEN.get(charset, {})
 
 
+@lru_cache(1 << 14)  # the same few characters come again and again
 def _plain(character: str, charset: str, codec: str) -> bytes | None:
     """The codec's code of a character, if MySQL reads that code as this character."""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from struct import pack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,7 @@ from conformance.cases.script import build_script
 from conformance.cases.update_case import Step, UpdateCase
 from conformance.harness.campaign.blocks import Limits, make_script
 from conformance.harness.campaign.events import check_events
-from conformance.judge.updates.compare import judge
+from conformance.judge.updates.compare import judge, too_deep
 from conformance.judge.updates.events import first_difference, split_groups
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.event_types import EventType
@@ -262,3 +263,11 @@ def test_updates_are_either_compared_or_marked() -> None:
         made = script(**fault.session)
         judgement = judge(made, observe(made, **fault.observation))
         assert judgement.updates + judgement.marked == made.updates, fault.id
+
+
+@pytest.mark.parametrize(("levels", "deep"), [(99, False), (100, False), (101, True), (200, True)])
+def test_a_document_that_nests_too_deep_is_told_however_small_it_is(levels: int, deep: bool) -> None:
+    stored = bytes.fromhex("00000400")  # an empty array, in arrays of one element
+    for _ in range(levels - 1):
+        stored = pack("<HHBH", 1, 7 + len(stored), 2, 7) + stored
+    assert too_deep(b"\x02" + stored) is deep
