@@ -55,16 +55,13 @@ func Decode(path string, give func(Change) error) error {
 		if position+size > info.Size() {
 			return fmt.Errorf("cut off at %d", position)
 		}
-		wanted, err := needs(header[4])
-		if err == nil && !wanted {
-			_, err = file.Seek(size-19, io.SeekCurrent)
-		} else if err == nil {
-			body := make([]byte, size-19)
-			if _, err = io.ReadFull(file, body); err == nil && header[4] == formatDescription {
-				checksum = 4 * int(body[len(body)-5])
-			} else if err == nil {
-				err = take(header[4], body[:len(body)-checksum], tables, give)
-			}
+		body, err := read(file, header[4], size-19)
+		switch {
+		case err != nil || body == nil:
+		case header[4] == formatDescription:
+			checksum = 4 * int(body[len(body)-5])
+		default:
+			err = take(header[4], body[:len(body)-checksum], tables, give)
 		}
 		if err != nil {
 			return fmt.Errorf("event %d at %d: %w", header[4], position, err)
@@ -73,15 +70,18 @@ func Decode(path string, give func(Change) error) error {
 	}
 }
 
-// Whether an event of this type has to be read: all others are passed over.
-func needs(kind byte) (bool, error) {
+// The body of an event; nil for one that is passed over, as nothing of it is needed.
+func read(file *os.File, kind byte, size int64) ([]byte, error) {
 	switch kind {
 	case partialUpdateRows, payload:
-		return false, fmt.Errorf("this type of event is not supported")
+		return nil, fmt.Errorf("this type of event is not supported")
 	case formatDescription, tableMap, writeRows, updateRows, deleteRows:
-		return true, nil
+		body := make([]byte, size)
+		_, err := io.ReadFull(file, body)
+		return body, err
 	}
-	return false, nil
+	_, err := file.Seek(size, io.SeekCurrent)
+	return nil, err
 }
 
 // A damaged event ends in a slice that is too short: Go's panic becomes an error.

@@ -150,10 +150,14 @@ def read_backs(script: Script) -> list[list[ReadBackRow]]:
     for item in script.items:
         if isinstance(item, ReadBack):
             found = [[_read(values[name]) for name in script.model.columns.json] for _, _, values in item.rows]
-            deep = any(too_deep(value) for _, _, values in item.rows for value in values.values())
             rows = [tuple(chain.from_iterable(filter(None, cells))) for cells in found]
-            out.append([] if deep or any(None in cells for cells in found) else rows)
+            out.append([] if _nests_too_deep(item) or any(None in cells for cells in found) else rows)
     return out
+
+
+def _nests_too_deep(item: ReadBack) -> bool:
+    """Whether a read-back ends with an error, because of one of its values."""
+    return any(too_deep(value) for _, _, values in item.rows for value in values.values())
 
 
 @lru_cache(4096)  # most documents are read again and again
@@ -174,8 +178,7 @@ def _read(stored: object) -> tuple[bytes | None, ...] | None:
 
 def read_back_errors(script: Script) -> list[int]:
     """The numbers with which read-backs end: 3157 for a document that nests too deep."""
-    items = [item for item in script.items if isinstance(item, ReadBack)]
-    return [3157 * any(too_deep(value) for _, _, values in item.rows for value in values.values()) for item in items]
+    return [3157 * _nests_too_deep(item) for item in script.items if isinstance(item, ReadBack)]
 
 
 def outcomes(script: Script) -> list[StatementOutcome]:
