@@ -106,6 +106,11 @@ def _is_begin(event: Event) -> bool:
     return event.code == 2 and (event.text == b"BEGIN" or event.text.startswith(b"XA START"))
 
 
+def _is_ignored(event: Event) -> bool:
+    """By its marker: such an event changes no state, whatever it is (transaction-boundaries A.4)."""
+    return event.flags >> _MARKER & 7 == 1
+
+
 def _is_end(event: Event) -> bool:
     text = event.text
     rolls = text.startswith(b"ROLLBACK") and not text.startswith(b"ROLLBACK TO ")
@@ -194,7 +199,7 @@ def groups(events: list[Event], *, relay: bool) -> list[Group]:
         else:
             open_one = open_one or _Open(place, True, [])
             open_one.events.append(event)
-            begun = begun or _is_begin(event)
+            begun = begun or (_is_begin(event) and not _is_ignored(event))
             if kind == 5:
                 found.append(Group(_kind(open_one), open_one.start, end, len(open_one.events)))
                 open_one = None
@@ -219,7 +224,7 @@ def _kind(group: _Open) -> str:
     last = group.events[-1]
     if last.code in (26, 40) or _of_one(last) == "frame":
         return _of_one(last)
-    begins = [event.text for event in group.events if _is_begin(event)]
+    begins = [event.text for event in group.events if _is_begin(event) and not _is_ignored(event)]
     return "ddl" if not begins else "dml" if begins[-1] == b"BEGIN" else "xa"
 
 
