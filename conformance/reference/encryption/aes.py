@@ -1,8 +1,8 @@
 """AES-256: decryption in the modes ECB and CBC, encryption in the modes CBC and CTR (FIPS 197, NIST SP 800-38A).
 
-The blocks of a text are decrypted side by side: byte n of every block stands in ``planes[n]``. A step then is a table
-lookup or an exclusive-or over a plane, and not over a byte. Decryption is the equivalent inverse cipher of FIPS 197
-5.3.5.
+The blocks of a text are ciphered side by side: ``rows[n]`` has row n of the state of every block, column by column. A
+step then is a table lookup or an exclusive-or over a row, and not over a byte. Decryption is the equivalent inverse
+cipher of FIPS 197 5.3.5.
 It is not for secrets that an attacker can time.
 """
 
@@ -87,10 +87,12 @@ def _round_keys(key: bytes) -> list[bytes]:
 
 def _mixed(column: bytes) -> bytes:
     """InvMixColumns of a round key."""
+    box, _, _, products = _tables()
+    boxed = column.translate(box)  # the products are those of what the box came from
     out = bytearray(BLOCK)
     for at in range(BLOCK):
         for row in range(4):
-            out[at] ^= _times(column[at // 4 * 4 + row], _INVERSE_MIX[(row - at) % 4])
+            out[at] ^= products[(row - at) % 4][boxed[at // 4 * 4 + row]]
     return bytes(out)
 
 
@@ -142,32 +144,37 @@ def _ciphered(text: bytes, keys: list[bytes], box: bytes, products: tuple[bytes,
     if len(text) % BLOCK:
         raise ValueError(f"{len(text)} bytes are no whole blocks")
     count = len(text) // BLOCK
-    every = int.from_bytes(b"\x01" * count, "big")  # a byte times this number is a plane of that byte
-    first, *middle, last = keys
-    planes = [int.from_bytes(text[at::BLOCK], "big") ^ first[at] * every for at in range(BLOCK)]
+    first, *middle, last = [_rows(key * count) for key in keys]
+    rows = [row ^ key for row, key in zip(_rows(text), first, strict=True)]
     for key in middle:
-        looked_up = [[_lookup(plane, table, count) for table in products] for plane in planes]
-        planes = [
-            looked_up[_source(column, 0, step)][-row % 4] ^ looked_up[_source(column, 1, step)][(1 - row) % 4]
-            ^ looked_up[_source(column, 2, step)][(2 - row) % 4] ^ looked_up[_source(column, 3, step)][(3 - row) % 4]
-            ^ key[4 * column + row] * every
-            for column in range(4) for row in range(4)
-        ]  # fmt: skip
+        zero, one, two, three = [
+            [int.from_bytes(row.translate(table), "big") for table in products] for row in _shifted(rows, count, step)
+        ]
+        rows = [
+            zero[-row % 4] ^ one[(1 - row) % 4] ^ two[(2 - row) % 4] ^ three[(3 - row) % 4] ^ key[row] for row in range(4)
+        ]
     out = bytearray(len(text))
-    for column in range(4):
-        for row in range(4):
-            plane = _lookup(planes[_source(column, row, step)], box, count) ^ last[4 * column + row] * every
-            out[4 * column + row :: BLOCK] = plane.to_bytes(count, "big")
+    for row, (data, key_row) in enumerate(zip(_shifted(rows, count, step), last, strict=True)):
+        whole = (int.from_bytes(data.translate(box), "big") ^ key_row).to_bytes(4 * count, "big")
+        for column in range(4):
+            out[4 * column + row :: BLOCK] = whole[column * count : (column + 1) * count]
     return bytes(out)
 
 
-def _source(column: int, row: int, step: int) -> int:
-    """The plane that ShiftRows, or its inverse, brings to this place."""
-    return (column + step * row) % 4 * 4 + row
+def _rows(text: bytes) -> list[int]:
+    """The rows of all blocks of a text."""
+    return [
+        int.from_bytes(b"".join([text[4 * column + row :: BLOCK] for column in range(4)]), "big") for row in range(4)
+    ]
 
 
-def _lookup(plane: int, table: bytes, count: int) -> int:
-    return int.from_bytes(plane.to_bytes(count, "big").translate(table), "big")
+def _shifted(rows: list[int], count: int, step: int) -> list[bytes]:
+    """ShiftRows, or its inverse: row n goes n columns to the left, or to the right."""
+    out = []
+    for number, row in enumerate(rows):
+        data, cut = row.to_bytes(4 * count, "big"), step * number % 4 * count
+        out.append(data[cut:] + data[:cut])
+    return out
 
 
 def _exclusive_or(left: bytes, right: bytes) -> bytes:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BASE_SIZE: Final = 16
 NO_FRAGMENT: Final = 0xFFFF
-_ADDRESS: Final = Struct(">IH").unpack
+_ADDRESS: Final = Struct(">IH")
 _INDEX_BODY: Final = 39  # where the entries of an index page begin, behind the format version
 
 
@@ -77,8 +77,7 @@ class IndexLayout(NamedTuple):
 
 def read_address(page: Page, at: int, name: str) -> Address:
     """The six bytes of a file address."""
-    number, offset = _ADDRESS(page.take(at, 6, name))
-    return Address(number, offset)
+    return Address._make(_ADDRESS.unpack(page.take(at, 6, name)))
 
 
 def entry_pages(space: Tablespace, first: Page, at: int, kind: PageType) -> dict[int, Page]:
@@ -108,31 +107,34 @@ class LobIndex:
     layout: IndexLayout
     version: int
     pages: dict[int, Page] = field(default_factory=dict)
-    _seen: set[Address] = field(default_factory=set)
+    _places: dict[int, tuple[Page, int, int]] = field(default_factory=dict)  # by page: first entry and their number
+    _seen: set[tuple[int, int]] = field(default_factory=set)
 
     def read(self) -> tuple[IndexEntry, ...]:
         """The current entries in the order of the data."""
-        self.pages = entry_pages(self.space, self.first, self.layout.next_page, self.layout.page_type)
+        layout, first = self.layout, self.first
+        self.pages = entry_pages(self.space, first, layout.next_page, layout.page_type)
+        for page in self.pages.values():
+            room = len(page.data) - _INDEX_BODY - FIL_TRAILER
+            self._places[page.number] = page, _INDEX_BODY, room // layout.entry_size
+        self._places[first.number] = first, layout.entries, layout.slots
         entries = tuple(self._list(self.first, self.layout.base, "index_list"))
         self._check_free()
         return entries
 
     def _check_free(self) -> None:
         """Hold the free list against the entries in use: each entry is in one list (innodb-lob 4)."""
-        base, layout, at, source = self.layout.free, self.layout, self.layout.free + 4, self.first
-        used, count, here = len(self._seen), self.first.u4(base, "free_list_length"), read_address(source, at, "first")
-        while here.page != FIL_NULL:
+        base, source, at = self.layout.free, self.first, self.layout.free + 4
+        used, count = len(self._seen), source.u4(base, "free_list_length")
+        here: tuple[int, int] = read_address(source, at, "first")
+        while here[0] != FIL_NULL:
             page = self._entry_page(here, source, at, "free_list")
-            source, at = page, here.offset + 6
-            here = read_address(page, at, "next")
-        whole = layout.slots + sum(self._slots(page) for page in self.pages.values())
+            source, at = page, here[1] + 6
+            here = _ADDRESS.unpack_from(page.data, at)  # inside the entry
+        whole = sum(slots for _, _, slots in self._places.values())
         if len(self._seen) - used != count or len(self._seen) != whole:
             raise self.first.error("bad-lob-list", "the entries in use and the free ones are not all that there are",
                                    base, "free_list_length", whole - used, count)  # fmt: skip
-
-    def _slots(self, page: Page) -> int:
-        """How many entries an index page has."""
-        return (len(page.data) - _INDEX_BODY - FIL_TRAILER) // self.layout.entry_size
 
     def _list(self, page: Page, base: int, name: str, *, depth: int = 0) -> Iterator[IndexEntry]:
         """The entries of a list, whose base node holds its length and both ends."""
@@ -155,20 +157,16 @@ class LobIndex:
             raise page.error("bad-lob-list", "the list has another length or another end", base, f"{name}_length",
                              f"{count}, last {last}", f"{found}, last {before}")  # fmt: skip
 
-    def _entry_page(self, here: Address, source: Page, at: int, name: str) -> Page:
+    def _entry_page(self, here: tuple[int, int], source: Page, at: int, name: str) -> Page:
         """The page of an entry. Raises unless the address is that of an entry of this LOB, met for the first time."""
-        layout = self.layout
-        page = self.first if here.page == self.first.number else self.pages.get(here.page)
-        start = layout.entries if page is self.first else _INDEX_BODY
-        count = layout.slots
-        if page is not None and page is not self.first:
-            count = self._slots(page)
-        number, rest = divmod(here.offset - start, layout.entry_size)
-        if page is None or rest or not 0 <= number < count:
+        page, start, slots = self._places.get(here[0], (None, 0, 0))
+        number, rest = divmod(here[1] - start, self.layout.entry_size)
+        if page is None or rest or not 0 <= number < slots:
             raise source.error("bad-lob-address", "the address is not that of an index entry of this LOB", at,
-                               f"{name}_next", got=here)  # fmt: skip
+                               f"{name}_next", got=Address._make(here))  # fmt: skip
         if here in self._seen:
-            raise source.error("lob-circle", "the list of index entries comes back", at, f"{name}_next", got=here)
+            raise source.error("lob-circle", "the list of index entries comes back", at, f"{name}_next",
+                               got=Address._make(here))  # fmt: skip
         self._seen.add(here)
         return page
 
