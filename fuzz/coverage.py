@@ -1,12 +1,13 @@
-"""Coverage for libFuzzer, told once for each way through the code instead of once for each block that runs.
+"""Coverage for libFuzzer, told once for what is new instead of once for each block that runs.
 
 Instrumented code calls atheris at every basic block. That took half of the time of a fast target, although hardly one
-input in twenty takes a way that no input before it took. Here a block is an entry in a list. When the input has ended,
-its way is looked up: a known one tells libFuzzer nothing, and a new one tells all of it.
+input in twenty reaches anything that no input before it reached. Here a block is an entry in a list. When the input has
+ended, its way is looked up: a known one tells libFuzzer nothing. Of a new way the blocks are counted, and libFuzzer
+hears all of them if one of them never ran before as often.
 
-Two things stay as they were without this. An input that is smaller than all before it on its way is told as well, as
-libFuzzer then keeps it in place of the larger one. And a block that ran often is told as often as libFuzzer
-distinguishes.
+Two things stay as they were without this. An input that is smaller than all before it on its way, or with one of its
+blocks, is told as well, as libFuzzer then keeps it in place of the larger one. And a block that ran often is told as
+often as libFuzzer distinguishes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_BUCKETS: Final = (128, 32, 16, 8, 4, 3, 2, 1)  # runs of a block between which libFuzzer does not distinguish
+_BUCKETS: Final = (1, 2, 3, 4, 8, 16, 32, 128)  # runs of a block between which libFuzzer does not distinguish
+_HEARD: Final = tuple([max(least for least in _BUCKETS if least <= count) for count in range(1, _BUCKETS[-1] + 1)])
 _MOST: Final = 1 << 20  # ways that are remembered
 
 
@@ -31,6 +33,7 @@ class Ways:
         self._tell = tell
         self._blocks: list[int] = []
         self._smallest: dict[int, int] = {}  # hash of a way -> size of the smallest input that took it
+        self._reached: dict[tuple[int, int], int] = {}  # block and how often it is told -> the same
         self.record: Callable[[int], None] = self._blocks.append
         self.begin: Callable[[], None] = self._blocks.clear
 
@@ -44,6 +47,13 @@ class Ways:
             if len(self._smallest) == _MOST:
                 self._smallest.clear()
             self._smallest[way] = size
-        for block, count in Counter(self._blocks).items():
-            for _ in range(next(least for least in _BUCKETS if count >= least)):
-                self._tell(block)
+        most = _BUCKETS[-1]
+        told = [(block, _HEARD[min(count, most) - 1]) for block, count in Counter(self._blocks).items()]
+        reached = self._reached
+        if all(reached.get(run, size + 1) <= size for run in told):
+            return
+        for run in told:
+            if size:
+                reached[run] = min(size, reached.get(run, size))
+            for _ in range(run[1]):
+                self._tell(run[0])

@@ -29,11 +29,24 @@ def ways(calls: list[int]) -> Ways:
     return Ways(calls.append)
 
 
-def test_a_new_way_is_told_and_a_known_one_is_not(ways: Ways, calls: list[int]) -> None:
+def test_an_input_is_told_if_a_block_is_new_or_runs_more_often(ways: Ways, calls: list[int]) -> None:
     assert told(ways, calls, [1, 2, 3], 9) == Counter([1, 2, 3])
     assert told(ways, calls, [1, 2, 3], 9) == Counter()
-    assert told(ways, calls, [1, 3, 2], 9) == Counter([1, 2, 3])
-    assert told(ways, calls, [1, 2], 9) == Counter([1, 2])
+    assert told(ways, calls, [1, 3, 2], 9) == Counter()
+    assert told(ways, calls, [1, 2], 9) == Counter()
+    assert told(ways, calls, [1, 4], 9) == Counter([1, 4])
+    assert told(ways, calls, [1, 2, 1], 9) == Counter([1, 2, 1])
+    assert told(ways, calls, [2, 2, 1, 1], 9) == Counter([1, 2, 1, 2])
+    assert told(ways, calls, [2, 1, 1], 9) == Counter()
+
+
+def test_a_smaller_input_with_a_known_block_is_told(ways: Ways, calls: list[int]) -> None:
+    told(ways, calls, [1, 2], 9)
+    told(ways, calls, [2, 3], 7)
+    assert told(ways, calls, [2], 7) == Counter()
+    assert told(ways, calls, [1, 3], 8) == Counter([1, 3])
+    assert told(ways, calls, [3], 7) == Counter()
+    assert told(ways, calls, [3], 6) == Counter([3])
 
 
 def test_a_smaller_input_on_a_known_way_is_told(ways: Ways, calls: list[int]) -> None:

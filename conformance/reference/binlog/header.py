@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum, IntFlag
+from struct import Struct
 from struct import error as struct_error
 from typing import Final, NamedTuple
 from zlib import crc32
@@ -17,6 +18,7 @@ HEADER_SIZE: Final = 19
 FOOTER_SIZE: Final = 4
 
 HEADER: Final = Layout(timestamp="I", type="B", server_id="I", length="I", log_pos="I", flags="H")
+LENGTH_AND_POSITION: Final = Struct("<9xII").unpack_from  # of bytes that may be a header
 _FLAGS_OFFSET: Final = 17
 _MAX_U4: Final = (1 << 32) - 1
 

@@ -20,7 +20,14 @@ from uuid import UUID
 from conformance.reference.binlog.event import decode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import GtidTagged, gtid_text
-from conformance.reference.binlog.header import ENCRYPTED_MAGIC, HEADER, HEADER_SIZE, MAGIC, footer_size
+from conformance.reference.binlog.header import (
+    ENCRYPTED_MAGIC,
+    HEADER,
+    HEADER_SIZE,
+    LENGTH_AND_POSITION,
+    MAGIC,
+    footer_size,
+)
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType
 from conformance.reference.boundaries.observed_event import ObservedEvent, query_text
 from conformance.reference.boundaries.unmarked import GUESSES, ROLES, Role, query_role, role_of
@@ -122,17 +129,20 @@ def find_event(data: bytes, position: int, *, proof: int = _PROOF) -> int | None
     positions of another file.
     """
     last = len(data) - HEADER_SIZE
-    unpack = HEADER.unpack_from
-    for offset in range(max(0, last + 1)):
+    unpack = LENGTH_AND_POSITION
+    for offset in range(last + 1):
+        length, log_pos = unpack(data, offset)
+        if (position + offset + length) & 0xFFFFFFFF != log_pos:
+            continue
         place, found = offset, 0
-        while place <= last and found < proof:
-            _, _, _, length, log_pos, _ = unpack(data, place)
-            if length < HEADER_SIZE or (position + place + length) & 0xFFFFFFFF != log_pos:
-                break
+        while length >= HEADER_SIZE and (position + place + length) & 0xFFFFFFFF == log_pos:
             place += length
             found += 1
-        if found and (found >= proof or place == len(data)):
-            return offset
+            if found >= proof or place == len(data):
+                return offset
+            if place > last:
+                break
+            length, log_pos = unpack(data, place)
     return None
 
 

@@ -151,7 +151,8 @@ def _ciphered(text: bytes, keys: list[bytes], box: bytes, products: tuple[bytes,
             [int.from_bytes(row.translate(table), "big") for table in products] for row in _shifted(rows, count, step)
         ]
         rows = [
-            zero[-row % 4] ^ one[(1 - row) % 4] ^ two[(2 - row) % 4] ^ three[(3 - row) % 4] ^ key[row] for row in range(4)
+            zero[-row % 4] ^ one[(1 - row) % 4] ^ two[(2 - row) % 4] ^ three[(3 - row) % 4] ^ key[row]
+            for row in range(4)
         ]
     out = bytearray(len(text))
     for row, (data, key_row) in enumerate(zip(_shifted(rows, count, step), last, strict=True)):
