@@ -46,6 +46,14 @@ must = "event_off = due_off"
 """
 
 
+# Java made for each query, and 200 parts of a result, cost more than they save. The tests of clusters have Spark's own.
+_FOR_FEW_ROWS = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "2",
+}
+
+
 @pytest.fixture(scope="session")
 def tiny() -> Matrix:
     return parse_matrix(TINY, "tiny.toml")
@@ -57,6 +65,8 @@ def spark() -> Iterator[Any]:
     before = os.environ.get("SPARK_LOCAL_IP")
     try:
         with session("local[2]", name="binlog-lab tests") as found:
+            for setting, value in _FOR_FEW_ROWS.items():
+                found.conf.set(setting, value)
             yield found
     except SparkUnavailable as problem:
         if os.environ.get("CI"):
