@@ -41,7 +41,9 @@ class Ended:
 def environment(**more: str) -> dict[str, str]:
     """Of a program under test: no colours, no settings of the developer's."""
     kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("BINLOG_LAB_P", "PYTEST", "FORCE_"))
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("BINLOG_LAB_P", "PYTEST", "FORCE_", "JAVA_HOME", "PYSPARK_", "SPARK_"))
     }
     return {**kept, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **more}
 
