@@ -16,7 +16,7 @@ _COLUMN: Final = re.compile(rb"  @([1-9][0-9]*)=")
 _CALL: Final = re.compile(rb"(JSON_REPLACE|JSON_REMOVE|JSON_INSERT|JSON_ARRAY_INSERT)\(")
 _REFERENCE: Final = re.compile(rb"@([1-9][0-9]*)")
 # Escapes of the client (mysqlbinlog-output 3.2); any other byte below 0x20 would be one that it failed to escape.
-_STRING: Final = re.compile(rb"'((?:[^'\\\x00-\x1f]|\\[btnfr'\\]|\\x[01][0-9a-f])*)'")
+_STRING: Final = re.compile(rb"'((?:[^'\\\x00-\x1f]++|\\[btnfr'\\]|\\x[01][0-9a-f])*+)'")
 _ESCAPE: Final = re.compile(rb"\\(x..|.)")
 _ESCAPED: Final = {b"b": b"\b", b"t": b"\t", b"n": b"\n", b"f": b"\f", b"r": b"\r", b"'": b"'", b"\\": b"\\"}
 _CAST: Final = b"CAST("

@@ -425,9 +425,9 @@ def differences_of(ours: bytes | None, theirs: bytes | None) -> frozenset[str]:
     if ours is None or theirs is None:
         return frozenset(("diverged",))
     found = {"padded"} if storage_free(ours) or storage_free(theirs) else set()
-    if not same(decode(ours), decode(theirs)):
-        relation = relation_of(ours, theirs)
-        found.add("numbers" if relation.equal else "retyped" if relation.text else "diverged")
+    a, b = decode(ours), decode(theirs)
+    if not same(a, b):
+        found.add("numbers" if equal(a, b) else "retyped" if format_text(a) == format_text(b) else "diverged")
     return frozenset(found)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _COLUMN: Final = re.compile(rb"###   @([1-9][0-9]*)=(.*)", re.DOTALL)
 _CONTINUED: Final = b"###      "
-_STRING: Final = re.compile(rb"('(?:[^'\\]|\\.)*')")
+_STRING: Final = re.compile(rb"('(?:[^'\\]++|\\.)*+')")
 _ESCAPE: Final = re.compile(rb"\\(x[01][0-9a-f]|.)")
 _ESCAPED: Final = {b"f": b"\f"}  # SQL has neither this one nor those with x
 _NUMBER: Final = re.compile(rb"@[1-9][0-9]*")
