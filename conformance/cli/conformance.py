@@ -76,7 +76,7 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Checks side by side, on servers of their own (default: cores and one more; with --master: 1).",
+    help="Checks side by side, on servers of their own (default: cores and two more; with --master: 1).",
 )
 @click.option("--master", metavar="URL", help="Run the updates on Spark: local[N], spark://… (needs the extra spark).")
 @click.option("--list", "list_only", is_flag=True, help="List the checks and stop.")
@@ -184,7 +184,7 @@ def command(
         )
         for name, subject in zip(names[len(parsed) :], (decoder.given for decoder in decoders), strict=True)
     ]
-    jobs = jobs or (os.cpu_count() or 1) + 1
+    jobs = jobs or (os.cpu_count() or 1) + 2
     if master is None or not parsed:
         return _run(settings, report, frozenset(requirements), profile, jobs)
     with campaigns(master, str(parsed[0][0]), wrapper, report) as make:
