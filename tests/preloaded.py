@@ -48,13 +48,12 @@ class Preloaded:
     """The process with the modules. ``run`` is for one thread at a time."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self.environment = dict(environment)
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.preloaded", str(theirs.fileno())],
                 cwd=ROOT,
-                env=self.environment,
+                env=environment,
                 pass_fds=(theirs.fileno(),),
                 stdout=subprocess.PIPE,  # as that of a run: Python asks at the start whether it can be sought
                 stderr=subprocess.STDOUT,

@@ -131,11 +131,9 @@ def find_event(data: bytes, position: int, *, proof: int = _PROOF) -> int | None
     last = len(data) - HEADER_SIZE
     unpack = LENGTH_AND_POSITION
     for offset in range(last + 1):
-        length, log_pos = unpack(data, offset)
-        if (position + offset + length) & 0xFFFFFFFF != log_pos:
-            continue
         place, found = offset, 0
-        while length >= HEADER_SIZE and (position + place + length) & 0xFFFFFFFF == log_pos:
+        length, log_pos = unpack(data, place)
+        while (position + place + length) & 0xFFFFFFFF == log_pos and length >= HEADER_SIZE:
             place += length
             found += 1
             if found >= proof or place == len(data):
