@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 OFF_PAGE: Final = 8126  # bytes: InnoDB stores the longest columns of a longer record off-page (16 KB pages)
 _OTHER_BYTES: Final = 200  # of a record beside its documents: numbers, the system columns, lengths; an upper limit
 _NOTHING: Final[Mapping[str, bytes]] = MappingProxyType({})
+_NONE: Final[frozenset[str]] = frozenset()
 
 
 class ColumnChange(NamedTuple):
@@ -45,6 +46,7 @@ class RowChange(NamedTuple):
 
     ``after`` holds the values after the statement: those of ``before`` when the row is not logged.
     ``stored_wrongly``: columns whose stored bytes differ from those in ``after``.
+    ``at_risk``: the JSON columns that a trigger assigns, where the engine may miss that change.
     """
 
     before: Mapping[str, object]
@@ -52,6 +54,7 @@ class RowChange(NamedTuple):
     logged: bool
     columns: Mapping[str, ColumnChange]
     stored_wrongly: Mapping[str, bytes] = _NOTHING
+    at_risk: frozenset[str] = _NONE
 
     @property
     def stored(self) -> Mapping[str, object]:
@@ -163,11 +166,15 @@ def update_row(
             ranges=chain.document.ranges() if chain is not None and chain.document is not None else None,
             rules=tuple(chain.rules if chain is not None else rules[name]),
         )
-    stored_wrongly = (
-        _stored_wrongly(changes, fired) if logged and dialect.behaviour.storage_misses_triggers else _NOTHING
-    )
+    misses = bool(fired) and logged and dialect.behaviour.storage_misses_triggers
+    at_risk = frozenset(fired & set(changes)) if misses else _NONE
     return RowChange(
-        before=row, after=after if logged else row, logged=logged, columns=changes, stored_wrongly=stored_wrongly
+        before=row,
+        after=after if logged else row,
+        logged=logged,
+        columns=changes,
+        stored_wrongly=_stored_wrongly(changes, at_risk) if at_risk else _NOTHING,
+        at_risk=at_risk,
     )
 
 
@@ -184,11 +191,11 @@ def _fire(
         )
 
 
-def _stored_wrongly(changes: Mapping[str, ColumnChange], fired: set[str]) -> dict[str, bytes]:
+def _stored_wrongly(changes: Mapping[str, ColumnChange], at_risk: frozenset[str]) -> dict[str, bytes]:
     """Documents outside the row that a trigger changed: the engine takes over the SET clause's ranges only
     (partial-update 8.2)."""
     out: dict[str, bytes] = {}
-    for name in fired & set(changes):
+    for name in at_risk:
         change = changes[name]
         before, after = change.before, change.after
         if before is None or after is None or change.ranges is None or min(len(before), len(after)) < OFF_PAGE:
@@ -204,27 +211,28 @@ def _stored_wrongly(changes: Mapping[str, ColumnChange], fired: set[str]) -> dic
 def is_unpredictable(change: RowChange) -> bool:
     """Whether what the engine stores depends on more than the documents.
 
-    It stores bytes behind the end of a document that a trigger made shorter. Those bytes cannot be predicted (observed
-    on 9.7.4: old bytes, zeros, others), and may crash the server that reads the row. And a document that is shorter
-    than ``OFF_PAGE`` is outside its row or not by the size of the whole record (observed on 9.7.4: one of 8,124 bytes).
+    That is so for documents that a trigger changes. The engine stores bytes behind the end of one that got shorter.
+    Those bytes cannot be predicted (observed on 9.7.4: old bytes, zeros, others), and may crash the server that reads
+    the row. And a document that is shorter than ``OFF_PAGE`` is outside its row or not by the size of the whole record
+    (observed on 9.7.4: one of 8,124 bytes).
     """
     return any(
         start + length > len(change.columns[name].after or b"")
         for name in change.stored_wrongly
         for start, length in change.columns[name].ranges or ()
-    ) or any(
-        _is_at_border(row, name)
-        for name, column in change.columns.items()
-        if column.ranges is not None
-        for row in (change.before, change.after)
-    )
+    ) or any(_is_at_border(change, name) for name in change.at_risk if change.columns[name].ranges is not None)
 
 
-def _is_at_border(row: Mapping[str, object], column: str) -> bool:
-    """Whether the other values of a row may push a document out of it that fits alone."""
-    document = row[column]
-    together = sum(len(value) for value in row.values() if isinstance(value, bytes))
-    return isinstance(document, bytes) and len(document) < OFF_PAGE <= together + _OTHER_BYTES
+def _is_at_border(change: RowChange, column: str) -> bool:
+    """Whether the other values of a row decide that its document is outside, before the statement and after it."""
+    alone = with_others = True
+    for row in (change.before, change.after):
+        document = row[column]
+        size = len(document) if isinstance(document, bytes) else 0
+        together = sum(len(value) for value in row.values() if isinstance(value, bytes))
+        alone = alone and size >= OFF_PAGE
+        with_others = with_others and size > 0 and together + _OTHER_BYTES >= OFF_PAGE
+    return with_others and not alone
 
 
 def _differs(name: str, before: object, after: object, columns: Columns | None) -> bool:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from conformance.cases.files import dump_case, load_case, validate
 from conformance.cases.script import build_script
-from conformance.checks.triggers import partitions
+from conformance.checks.triggers import generate, partitions
+from conformance.checks.triggers.run import _harmful as harmful
 from conformance.reference.binlog.rows import PartitionInfo
 from generators.draw import Stream
 
@@ -41,6 +42,12 @@ def test_methods_and_kinds_of_moves_are_all_there() -> None:
     assert all(counts[method] == 8 for method in partitions.METHODS)
     assert all(counts[word] > 8 for word in ("moved", "stayed", "runs")), counts
     assert counts["divided again"] > 3
+
+
+def test_no_case_without_a_trigger_is_left_out_and_few_with_one_are() -> None:
+    assert not [case for case in cases() if harmful(build_script(case))]
+    with_trigger = [generate.case(Stream("triggers", "7", number)) for number in range(120)]
+    assert sum(harmful(build_script(case)) for case in with_trigger) <= 2
 
 
 def test_a_case_can_be_stored() -> None:

@@ -141,24 +141,31 @@ def test_bytes_stored_behind_a_document_of_six_bytes_are_unpredictable(
 
 
 @pytest.mark.parametrize(
-    ("after", "other", "expected"),
+    ("sizes", "other", "expected"),
     [
-        (8126, None, False),  # outside of its row, whatever else the row has
-        (8124, None, True),  # outside: the row's other bytes count as well
-        (7000, 1000, True),
-        (7000, 900, False),
-        (100, 9000, True),
+        ((9000, 8126), None, False),  # outside of its row, whatever else the row has
+        ((9000, 8124), None, True),  # outside: the row's other bytes count as well
+        ((9000, 7000), 1000, True),
+        ((9000, 7000), 900, False),
+        ((9000, 100), 9000, True),
+        ((8124, 8124), None, True),
+        ((8124, 100), None, False),  # within its row before the statement or after it
+        ((9000, 100), None, False),
     ],
 )
-def test_a_document_that_its_row_may_push_out_is_unpredictable(after: int, other: int | None, expected: bool) -> None:
+def test_a_document_of_a_trigger_that_its_row_may_push_out_is_unpredictable(
+    sizes: tuple[int, int], other: int | None, expected: bool
+) -> None:
     beside = {"id": 1, "k": None if other is None else bytes(other)}
-    before, now = {"j": bytes(9000), **beside}, {"j": bytes(after), **beside}
-    for rows in ((before, now), (now, before)):
+    for before, after in (map(bytes, sizes), map(bytes, reversed(sizes))):
         column = ColumnChange(
-            before=bytes(9000), after=bytes(after), diffs=(), encoded=b"", in_place=True, ranges=((0, 1),), rules=()
+            before=before, after=after, diffs=(), encoded=b"", in_place=True, ranges=((0, 1),), rules=()
         )
-        assert is_unpredictable(RowChange(*rows, True, {"j": column}, {})) is expected
-        assert not is_unpredictable(RowChange(*rows, True, {"j": column._replace(ranges=None)}, {}))
+        rows = ({"j": before, **beside}, {"j": after, **beside})
+        change = RowChange(*rows, True, {"j": column}, {}, frozenset("j"))
+        assert is_unpredictable(change) is expected
+        assert not is_unpredictable(change._replace(columns={"j": column._replace(ranges=None)}))
+        assert not is_unpredictable(change._replace(at_risk=frozenset()))
 
 
 # --- rules -----------------------------------------------------------------------------------------------------------
