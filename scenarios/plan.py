@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from scenarios.matrix import Matrix
 
-TASK_SECONDS: Final = 8.0
+TASK_SECONDS: Final = 16.0
 MOST_TASKS: Final = 4096  # of the same length in a whole run: each is a file
 GROUP_SECONDS: Final = 1800.0  # seconds of one core, all tasks of a group together
 MOST_GROUPS: Final = 8  # each group is a job and a directory

@@ -3,11 +3,14 @@
     python tests/benchmarks/bench_matrix.py [--scenarios N] [--pairs N] [--matrix NAME] [--master URL] [--loops N]
     python tests/benchmarks/bench_matrix.py --growth 100000,1000000,10000000
 
-CPU seconds of all processes of a side (driver, JVM, workers), user and system; each side is a process of its own. There
-is a bare loop for each core: the same work takes a tenth more CPU where two cores are busy than where one is. Rows are
-written as Parquet and counted again as in a run. The start (the session, and a run of one scenario for each cell,
-in which everything is used for the first time) is taken off and printed by itself. What such a run takes once more, in
-the same session, is the fixed cost of a run: its jobs, and a file for each task. It is part of the ratio;
+CPU seconds of all processes of a side (driver, JVM, workers), user and system; each side is a process of its own. They
+take turns of a few seconds, and the processes of the side that waits are stopped: the speed of a machine drifts by
+more than the sides differ. There is a bare loop for each core: the same work takes a tenth more CPU where two cores are
+busy than where one is. All pairs are added up, because chance makes a process one per cent faster or slower.
+
+Rows are written as Parquet and counted again as in a run. The start (the session, and a run of one scenario for each
+cell, in which everything is used for the first time) is taken off and printed by itself. What such a run takes once
+more, in the same session, is the fixed cost of a run: its jobs, and a file for each task. It is part of the ratio;
 ``--growth`` says the time per scenario with it and without.
 """
 
@@ -20,15 +23,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from functools import partial
 from multiprocessing import get_context
-from statistics import median
-from typing import Any
+from typing import Any, Final
+
+import psutil
 
 from scenarios.digest import CellTally, digest
 from scenarios.inline import all_rows
 from scenarios.matrix import Matrix, load_matrix
 from scenarios.plan import groups
+
+TURN: Final = 5.0  # seconds: half of the shortest time-out between Spark's JVM and its workers
 
 
 def bare(matrix: Matrix, counts: list[int], loops: int) -> dict[str, Any]:
@@ -82,17 +89,53 @@ def spark(matrix: Matrix, counts: list[int], master: str) -> dict[str, Any]:
 
 def _cpu_of_tree() -> float:
     """CPU seconds of this process and all below it so far: those that ended are counted by their parents."""
-    import psutil
-
-    own = psutil.Process()
     total = 0.0
-    for process in (own, *own.children(recursive=True)):
+    for process in _tree(psutil.Process()):
         try:
             times = process.cpu_times()
         except psutil.NoSuchProcess:
             continue
         total += times.user + times.system + times.children_user + times.children_system
     return total
+
+
+def _tree(process: psutil.Process) -> list[psutil.Process]:
+    return [process, *process.children(recursive=True)]
+
+
+def in_turns(commands: dict[str, list[str]]) -> dict[str, str]:
+    """What each command prints. While one has its turn, the processes of the others are stopped."""
+    running = {name: psutil.Popen(command, stdout=subprocess.PIPE, text=True) for name, command in commands.items()}
+    try:
+        for process in running.values():
+            _stop(process)
+        while waiting := [process for process in running.values() if process.poll() is None]:
+            for process in waiting:
+                for each in reversed(_tree(process)):
+                    each.resume()
+                with suppress(psutil.TimeoutExpired):
+                    process.wait(TURN if len(waiting) > 1 else None)
+                _stop(process)
+    finally:
+        for process in running.values():
+            with suppress(psutil.NoSuchProcess):
+                for each in _tree(process):
+                    each.kill()
+    for name, process in running.items():
+        if process.returncode:
+            raise SystemExit(f"{name}: exit code {process.returncode}")
+    return {name: process.communicate()[0] for name, process in running.items()}
+
+
+def _stop(process: psutil.Popen) -> None:
+    """Stop a process and all below it, also those that start while this goes through them."""
+    stopped: set[psutil.Process] = set()
+    with suppress(psutil.NoSuchProcess):
+        while new := set(_tree(process)) - stopped:
+            for each in new:
+                with suppress(psutil.NoSuchProcess):
+                    each.suspend()
+            stopped |= new
 
 
 def main() -> None:
@@ -122,29 +165,26 @@ def main() -> None:
                 flush=True,
             )
         return
-    ratios = []
+    total = dict.fromkeys(("bare", "spark"), 0.0)
     for number in range(options.pairs):
-        sides = {}
-        for name in ("bare", "spark") if number % 2 == 0 else ("spark", "bare"):
-            answer = subprocess.run(
-                [sys.executable, __file__, *sys.argv[1:], "--side", name], capture_output=True, text=True, check=True
-            )
-            sides[name] = json.loads(answer.stdout.splitlines()[-1])
-            if sides[name]["rows"] != sum(counts):
-                raise SystemExit(f"{name}: expected {sum(counts)} rows, got {sides[name]['rows']}")
-        ratios.append(sides["spark"]["cpu"] / sides["bare"]["cpu"])
-        said = ", ".join(
-            f"{name} {side['cpu']:.1f} CPU s ({side['cpu'] / side['rows'] * 1e6:.0f} µs each,"
-            f" {side['wall']:.0f} s on the clock)"
+        names = tuple(total) if number % 2 == 0 else tuple(reversed(total))
+        said = in_turns({name: [sys.executable, __file__, *sys.argv[1:], "--side", name] for name in names})
+        sides = {name: json.loads(said[name].splitlines()[-1]) for name in total}
+        for name, side in sides.items():
+            if side["rows"] != sum(counts):
+                raise SystemExit(f"{name}: expected {sum(counts)} rows, got {side['rows']}")
+            total[name] += side["cpu"]
+        figures = ", ".join(
+            f"{name} {side['cpu']:.1f} CPU s ({side['cpu'] / side['rows'] * 1e6:.0f} µs each)"
             for name, side in sides.items()
         )
         print(  # noqa: T201 - the figures are the output
-            f"pair {number + 1}: {sum(counts):,} scenarios, {said}, start {sides['spark']['start']:.1f} and fixed"
-            f" {sides['spark']['fixed']:.1f} CPU s;"
-            f" ratio {ratios[-1]:.3f}; digest {sides['spark']['digest']}",
+            f"pair {number + 1}: {sum(counts):,} scenarios, {figures}, start {sides['spark']['start']:.1f} and fixed"
+            f" {sides['spark']['fixed']:.1f} CPU s; ratio {sides['spark']['cpu'] / sides['bare']['cpu']:.3f};"
+            f" digest {sides['spark']['digest']}",
             flush=True,
         )
-    print(f"median ratio of {len(ratios)} pairs: {median(ratios):.3f}")  # noqa: T201
+    print(f"ratio of all {options.pairs} pairs, added up: {total['spark'] / total['bare']:.3f}")  # noqa: T201
 
 
 if __name__ == "__main__":
