@@ -1,7 +1,8 @@
 """The finished cells of a run: ``manifest.jsonl``, one line for the run, then one for each finished cell.
 
 The file is written beside its place and renamed into it, so there is never half a line. A run continues from a manifest
-only if it would make the same rows: same matrix digest, number of scenarios and columns.
+only if it would make the same rows in the same files: same matrix digest, number of scenarios, columns and length of
+tasks.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from scenarios import plan
 from scenarios.digest import CellTally
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class Manifest:
             "columns": list(matrix.columns),
             "rows": rows,
             "cores": cores,
+            "task_seconds": plan.TASK_SECONDS,
         }
         self.cells: dict[int, CellTally] = {}
         self.resumed = self._read()
