@@ -17,6 +17,7 @@ from conformance.servers.errors import ServerUnavailable
 from conformance.servers.run import directories, supervisor
 from conformance.servers.run.process_identity import is_running, processes_with_argument, signal_if_same, start_time
 from conformance.servers.standing import free_name
+from tests.live import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,16 +93,6 @@ class Run:
         self.lab.communicate()
         for pid in (self.supervisor, self.pid):
             signal_if_same(pid, self.starts[pid], signal.SIGKILL)
-
-
-def until(condition: Any, seconds: float = 20.0) -> bool:
-    """Whether the condition comes true; the limit only keeps a broken test from hanging."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def grandchild_of(run: Run) -> int:
