@@ -11,7 +11,8 @@ busy than where one is. All pairs are added up, because chance makes a process o
 Rows are written as Parquet and counted again as in a run. The start (the session, and a run of one scenario for each
 cell, in which everything is used for the first time) is taken off and printed by itself. What such a run takes once
 more, in the same session, is the fixed cost of a run: its jobs, and a file for each task. It is part of the ratio;
-``--growth`` says the time per scenario with it and without.
+``--growth`` says the time per scenario with it and without, and the most memory that was resident at once: driver, JVM
+and workers added up, so pages that processes share are counted in each.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
-from typing import Any, Final
+from threading import Event, Thread
+from typing import Any, Final, Self
 
 import psutil
 
@@ -36,6 +39,7 @@ from scenarios.matrix import Matrix, load_matrix
 from scenarios.plan import groups
 
 TURN: Final = 5.0  # seconds: half of the shortest time-out between Spark's JVM and its workers
+SAMPLE: Final = 1.0  # seconds between two looks at the memory
 
 
 def bare(matrix: Matrix, counts: list[int], loops: int) -> dict[str, Any]:
@@ -75,7 +79,8 @@ def spark(matrix: Matrix, counts: list[int], master: str) -> dict[str, Any]:
         run(one_each, "again")
         fixed = _cpu_of_tree()
         wall = time.monotonic()
-        tallies = run(counts, "rows")
+        with Memory() as memory:
+            tallies = run(counts, "rows")
         return {
             "rows": sum(entry.rows for entry in tallies.values()),
             "cpu": _cpu_of_tree() - fixed,
@@ -83,6 +88,8 @@ def spark(matrix: Matrix, counts: list[int], master: str) -> dict[str, Any]:
             "start": start,
             "fixed": fixed - start,
             "digest": digest(matrix.digest, tallies),
+            "memory": memory.peak,
+            "jvm": memory.jvm,
         }
 
 
@@ -98,6 +105,37 @@ def _cpu_of_tree() -> float:
     return total
 
 
+@dataclass
+class Memory:
+    """The most bytes that this process and all below it had resident at once, and of these the JVM's own peak."""
+
+    peak: int = 0
+    jvm: int = 0
+    _ended: Event = field(default_factory=Event)
+
+    def __enter__(self) -> Self:
+        self._thread = Thread(target=self._look)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        more = True
+        while more:
+            more = not self._ended.wait(SAMPLE)  # so that a short run is seen once, at its end
+            total = 0
+            for process in _tree(psutil.Process()):
+                with suppress(psutil.NoSuchProcess):
+                    resident = process.memory_info().rss
+                    total += resident
+                    if process.name() == "java":
+                        self.jvm = max(self.jvm, resident)
+            self.peak = max(self.peak, total)
+
+
 def _tree(process: psutil.Process) -> list[psutil.Process]:
     return [process, *process.children(recursive=True)]
 
@@ -108,21 +146,20 @@ def in_turns(commands: dict[str, list[str]]) -> dict[str, str]:
     try:
         for process in running.values():
             _stop(process)
-        while waiting := [process for process in running.values() if process.poll() is None]:
-            for process in waiting:
+        while waiting := {name: process for name, process in running.items() if process.poll() is None}:
+            for name, process in waiting.items():
                 for each in reversed(_tree(process)):
                     each.resume()
                 with suppress(psutil.TimeoutExpired):
                     process.wait(TURN if len(waiting) > 1 else None)
                 _stop(process)
+                if process.poll():
+                    raise SystemExit(f"{name}: exit code {process.returncode}")
     finally:
         for process in running.values():
             with suppress(psutil.NoSuchProcess):
                 for each in _tree(process):
                     each.kill()
-    for name, process in running.items():
-        if process.returncode:
-            raise SystemExit(f"{name}: exit code {process.returncode}")
     return {name: process.communicate()[0] for name, process in running.items()}
 
 
@@ -160,7 +197,8 @@ def main() -> None:
             each, alone = (seconds / side["rows"] * 1e6 for seconds in (side["cpu"], side["cpu"] - side["fixed"]))
             print(  # noqa: T201 - the figures are the output
                 f"{number:>12,} scenarios: {side['cpu']:.1f} CPU s, {each:.1f} µs each; without the fixed"
-                f" {side['fixed']:.1f} s: {alone:.1f} µs each; {side['wall']:.0f} s on the clock",
+                f" {side['fixed']:.1f} s: {alone:.1f} µs each; {side['wall']:.0f} s on the clock, at most"
+                f" {side['memory'] / 1e6:,.0f} MB resident, of which the JVM {side['jvm'] / 1e6:,.0f}",
                 flush=True,
             )
         return

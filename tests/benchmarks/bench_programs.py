@@ -1,12 +1,14 @@
 """Whole programs on the same files in turn, in seconds of CPU: ours pure and compiled, python-mysql-replication,
 mysqlbinlog, and mysql-event-stream, a native decoder.
 
-    python -m tests.benchmarks.bench_programs [--updates N] [--rounds N] [--compiled FOLDER] [--only SHAPE...]
+    python -m tests.benchmarks.bench_programs [--updates N] [--rounds N] [--compiled FOLDER] [--earlier FOLDER]
+                                               [--only SHAPE...]
 
 The files are those of ``bench_decode.py``. Each figure is the median of the rounds, with start and imports; modules
 have their bytecode beside them, as pip leaves them. The last number says how often the line's time goes into that of
 python-mysql-replication (for ``-vv``: of mysqlbinlog). The compiled build is made first, from a wheel as pip builds it,
-or taken from ``FOLDER``. A program that is not there has no line.
+or taken from ``FOLDER``. ``--earlier`` is a checkout of an earlier commit (``git worktree add``), whose sources get a
+line too. A program that is not there has no line.
 """
 
 # A program that runs programs and prints: that is its job.
@@ -56,6 +58,14 @@ class Program(NamedTuple):
     pure: bool = False
 
 
+class Builds(NamedTuple):
+    """Folders that go first on Python's path."""
+
+    pure: Path
+    compiled: Path
+    earlier: Path | None
+
+
 def seconds(program: Program, file: Path) -> float | None:
     """CPU time of one run: the process and all that it waited for. ``None`` for a program that refuses the file."""
     environment = {**os.environ, "BINLOG_LAB_PURE": str(int(program.pure)), "PYTHONPATH": str(program.folder or "")}
@@ -82,10 +92,25 @@ def table(title: str, programs: list[Program], file: Path, rounds: int, base: st
         print(f"  {name:<44} {median(each):7.2f} s  {ratio}", flush=True)
 
 
-def ours(words: str, pure: Path, compiled: Path) -> list[Program]:
-    """Both builds of ``binlog-lab decode``."""
+def ours(words: str, builds: Builds) -> list[Program]:
+    """Each build of ``binlog-lab decode``."""
     command = (sys.executable, "-c", _RUN, "decode", *words.split())
-    return [Program("ours, pure", command, pure, pure=True), Program("ours, compiled", command, compiled)]
+    found = [
+        Program("ours, pure", command, builds.pure, pure=True),
+        Program("ours, compiled", command, builds.compiled),
+    ]
+    if builds.earlier is not None:
+        found.append(Program("ours, pure, earlier", command, builds.earlier, pure=True))
+    return found
+
+
+def sources(checkout: Path, place: Path) -> Path:
+    """The package of a checkout as pip leaves it: with the bytecode of its modules."""
+    if not (checkout / "conformance").is_dir():
+        raise SystemExit(f"{checkout}: expected a checkout with the folder conformance")
+    shutil.copytree(checkout / "conformance", place / "conformance", ignore=shutil.ignore_patterns("__pycache__"))
+    compileall.compile_dir(str(place), quiet=1)
+    return place
 
 
 def peers() -> list[Program]:
@@ -114,25 +139,25 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=50_000, help="partial updates (a tenth of it for full-8k)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--compiled", type=Path, help="a folder with the compiled package")
+    parser.add_argument("--earlier", type=Path, help="a checkout of an earlier commit")
     parser.add_argument("--only", nargs="*", default=["partial-minimal", "full-8k"], help="shapes of bench_decode.py")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
+        earlier = sources(options.earlier, place / "earlier") if options.earlier else None
         compiled = options.compiled or unpacked(place, compiled=True)
-        pure = place / "pure"
-        shutil.copytree(ROOT / "conformance", pure / "conformance", ignore=shutil.ignore_patterns("__pycache__"))
-        for build in (compiled, pure):  # as pip does with every package that it installs
-            compileall.compile_dir(str(build), quiet=1)
+        compileall.compile_dir(str(compiled), quiet=1)
+        builds = Builds(sources(ROOT, place / "pure"), compiled, earlier)
         for shape in options.only:
             file = place / shape
             with file.open("wb") as out:
                 for piece in transactions(shape, options.updates // (10 if shape == "full-8k" else 1)):
                     out.write(piece)
-            table(f"decode --format jsonl, {shape}", [*ours("--format jsonl", pure, compiled), *peers()], file,
+            table(f"decode --format jsonl, {shape}", [*ours("--format jsonl", builds), *peers()], file,
                   options.rounds, "python-mysql-replication")  # fmt: skip
             table(
                 f"decode -vv, {shape}",
-                [*ours("-vv", pure, compiled), *mysqlbinlog()],
+                [*ours("-vv", builds), *mysqlbinlog()],
                 file,
                 options.rounds,
                 "mysqlbinlog",
