@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import subprocess
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _PROGRAMS: Final = ("valgrind", "vgdb")
 _START_SECONDS: Final = 300.0
 _CONTROL_SECONDS: Final = 120.0
+_CONTROL_RETRIES: Final = 4
 _PATIENT: Final = ("--max-invoke-ms=0",)
 _OUT: Final = "callgrind.out"
 _THREAD: Final = re.compile(r"^Thread (\d+):.*\(lwpid (\d+)\)", re.MULTILINE)
@@ -58,7 +60,7 @@ class Callgrind(Closing):
             narrate=narrate,
         )
         directory: Path = self.server.directory
-        self._pipes = f"--vgdb-prefix={directory / 'vgdb'}"
+        self._pipes = directory / "vgdb"
         self._files = directory
         self.server.wrapper = (
             "valgrind",
@@ -66,7 +68,7 @@ class Callgrind(Closing):
             "--instr-atstart=no",
             "--separate-threads=yes",
             f"--callgrind-out-file={directory / _OUT}",
-            self._pipes,
+            f"--vgdb-prefix={self._pipes}",
         )
         try:
             self.server.start(timeout=_START_SECONDS)
@@ -81,14 +83,14 @@ class Callgrind(Closing):
 
     def start_counting(self) -> None:
         """Count instructions from now on, which makes the server slow."""
-        self._control("instrumentation", "on")
+        control(self._pipes, self.server.pid, "instrumentation", "on")
 
     def take(self) -> dict[int, int]:
         """Instructions by thread (its number in the operating system) since the last call."""
-        threads = dict(_pairs(_THREAD.findall(self._control("v.info", "scheduler"))))
         for path in self._files.glob(f"{_OUT}*"):
             path.unlink()
-        self._control("dump")
+        answer = control(self._pipes, self.server.pid, "v.info", "scheduler", "-c", "dump")
+        threads = dict(_pairs(_THREAD.findall(answer)))
         counts: dict[int, int] = {}
         for path in self._files.glob(f"{_OUT}*"):
             for number, count in _pairs(_COUNTS.findall(path.read_text(encoding="utf-8", errors="replace"))):
@@ -97,25 +99,38 @@ class Callgrind(Closing):
             path.unlink()
         return counts
 
-    def _control(self, *words: str) -> str:
-        """Send a command to the running valgrind; return its answer.
 
-        Valgrind hears of it while a thread of the server runs, at the latest when a thread of InnoDB wakes each second.
-        vgdb must not hasten that: it would interrupt the poll() in which the server waits for connections, and the
-        server does not expect that (9.7.4 has died of signal 11 in ``listen_for_connection_event``).
-        """
-        try:
-            answer = subprocess.run(
-                ["vgdb", *_PATIENT, self._pipes, f"--pid={self.server.pid}", *words],  # noqa: S607 - found on PATH by design
-                capture_output=True,
-                text=True,
-                timeout=_CONTROL_SECONDS,
-                check=True,
-                errors="replace",
-            )
-        except (OSError, subprocess.SubprocessError) as error:
-            raise ServerUnavailable(f"callgrind does not answer: {error}") from error
-        return answer.stdout
+def control(pipes: Path, pid: int, *words: str) -> str:
+    """Send a command, or several with ``-c`` between them, to a running valgrind; return its answer.
+
+    Valgrind hears of it while a thread of the server runs, at the latest when a thread of InnoDB wakes each second.
+    vgdb must not hasten that: it would interrupt the poll() in which the server waits for connections, and the server
+    does not expect that (9.7.4 has died of signal 11 in ``listen_for_connection_event``).
+
+    Valgrind closes its end of the pipe when the vgdb before has gone, and opens it again. A vgdb has died of SIGPIPE in
+    a busy moment (once, valgrind 3.19), so such a command is sent again. That does no harm, even if it was heard:
+    ``take`` adds up all dumps.
+    """
+    command = ["vgdb", *_PATIENT, f"--vgdb-prefix={pipes}", f"--pid={pid}", *words]
+    answer = _run(command)
+    for _ in range(_CONTROL_RETRIES):
+        if answer.returncode != -signal.SIGPIPE:
+            break
+        answer = _run(command)
+    if answer.returncode:
+        raise ServerUnavailable(
+            f"callgrind does not answer: vgdb {' '.join(words)} ended with {answer.returncode}: {answer.stderr[-500:]}"
+        )
+    return answer.stdout
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=_CONTROL_SECONDS, check=False, errors="replace"
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ServerUnavailable(f"callgrind does not answer: {error}") from error
 
 
 def counted(counts: Mapping[int, int], threads: Iterable[int]) -> int:
