@@ -22,20 +22,24 @@ def all_rows(matrix: Matrix, counts: Sequence[int]) -> Iterator[tuple[int, ...]]
 
 
 class SqliteStore:
-    """The rows of a run in memory."""
+    """The rows of a run in memory, until :meth:`close`."""
 
     def __init__(self, matrix: Matrix, rows: Iterable[Sequence[int]]) -> None:
         self.rows = list(rows)
-        self.connection = sqlite3.connect(":memory:")
+        self._connection = sqlite3.connect(":memory:")
         names = ", ".join(f"`{name}` BIGINT" for name in matrix.columns)
-        self.connection.execute(f"CREATE TABLE {RAW} ({names})")
+        self._connection.execute(f"CREATE TABLE {RAW} ({names})")
         places = ", ".join("?" * len(matrix.columns))
-        self.connection.executemany(f"INSERT INTO {RAW} VALUES ({places})", self.rows)
+        self._connection.executemany(f"INSERT INTO {RAW} VALUES ({places})", self.rows)
 
     def query(self, text: str) -> list[tuple[Any, ...]]:
         """The answer in plain values."""
-        return self.connection.execute(text).fetchall()
+        return self._connection.execute(text).fetchall()
 
     def tallies(self) -> dict[int, CellTally]:
         """The tallies of the rows, by cell."""
         return tally(self.rows)
+
+    def close(self) -> None:
+        """Forget the rows."""
+        self._connection.close()

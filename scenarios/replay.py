@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -53,7 +54,8 @@ def replay_scenario(matrix: Matrix, cell: int, index: int) -> ReplayOutcome:
     measures = dict(zip(matrix.columns, row, strict=True))
     code = Code(measures["verdict"])
     lines.append("measures: " + ", ".join(f"{name} {measures[name]}" for name in matrix.module.MEASURES))
-    judgement = judge(matrix, SqliteStore(matrix, [row]), [])
+    with closing(SqliteStore(matrix, [row])) as store:
+        judgement = judge(matrix, store, [])
     broken = [item for item in judgement.budgets if item.broken]
     lines += [f"budget {item.budget.id} ({item.budget.requirement}) is broken: {item.title}" for item in broken]
     if code is Code.BROKEN:

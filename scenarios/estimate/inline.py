@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import sqlite3
 import sys
+from contextlib import closing
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -33,8 +34,11 @@ _AHEAD: Final = 4  # parts for each job that are read before it is their turn
 def estimate(files: Iterable[str], limit: int | None = None, keyring: Keyring | None = None, jobs: int = 1) -> Figures:
     """The figures of these logs. ``limit``: the most bytes of a compressed transaction. ``jobs``: of processes."""
     if jobs == 1:
-        return figures(Store(item for file in files for item in measure(Part(file), limit, keyring)).query)
-    return figures(Store(_measured(files, limit, keyring, jobs)).query)
+        measured = (item for file in files for item in measure(Part(file), limit, keyring))
+    else:
+        measured = _measured(files, limit, keyring, jobs)
+    with closing(Store(measured)) as store:
+        return figures(store.query)
 
 
 def _measured(files: Iterable[str], limit: int | None, keyring: Keyring | None, jobs: int) -> Iterator[Measurement]:
@@ -70,7 +74,7 @@ def measure(part: Part, limit: int | None = None, keyring: Keyring | None = None
 
 
 class Store:
-    """Measurements in SQLite: in memory while they are few, else in a temporary file."""
+    """Measurements in SQLite: in memory while they are few, else in a temporary file, until :meth:`close`."""
 
     def __init__(self, measurements: Iterable[Measurement]) -> None:
         self._connection = sqlite3.connect("")
@@ -84,3 +88,7 @@ class Store:
     def query(self, text: str) -> Sequence[Sequence[Any]]:
         """The answer in plain values."""
         return self._connection.execute(text).fetchall()
+
+    def close(self) -> None:
+        """Forget the measurements."""
+        self._connection.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -204,10 +205,15 @@ def _added(measured: Sequence[Measurement]) -> dict[Any, Any]:
     return out
 
 
+def _figures(measured: list[Measurement]) -> Figures:
+    with closing(Store(measured)) as store:
+        return figures(store.query)
+
+
 def test_figures_are_sums_of_measurements() -> None:
     measured = _measured()
     assert any(item.word for item in measured if item.kind == "column")
-    assert _sums(figures(Store(measured).query)) == _added(measured)
+    assert _sums(_figures(measured)) == _added(measured)
 
 
 @pytest.mark.planted("FR11")
@@ -221,4 +227,4 @@ def test_a_fault_of_the_sums_is_caught(fault: EstimateFault, monkeypatch: pytest
         stored = [item for item in measured if LOGS[1] not in item.file]
     else:
         _plant(fault, monkeypatch)
-    assert _sums(figures(Store(stored).query)) != _added(measured)
+    assert _sums(_figures(stored)) != _added(measured)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -92,9 +93,14 @@ def _percentiles(ratios: list[int]) -> list[int]:
     return [ratios[-(-wanted * len(ratios) // 100) - 1] for wanted in PERCENTILES]
 
 
+def seen_of(matrix: Matrix, rows: Sequence[Sequence[int]]) -> Overview:
+    with closing(SqliteStore(matrix, rows)) as store:
+        return overview(matrix, store)
+
+
 def differs(matrix: Matrix, rows: Sequence[Sequence[int]]) -> list[str]:
     """The parts of an overview that are not those of the rows."""
-    seen = overview(matrix, SqliteStore(matrix, rows))
+    seen = seen_of(matrix, rows)
     mine = by_hand(matrix, [dict(zip(matrix.columns, row, strict=True)) for row in rows])
     return [
         name for name in ("bytes", "lines", "heat", "overhead", "sizes") if getattr(seen, name) != getattr(mine, name)
@@ -132,9 +138,9 @@ def test_a_fault_of_the_figures_is_caught(
                 found = words(self, name)
                 return found if found is None else (*found[1:], found[0])
 
-            seen = overview(matrix, SqliteStore(matrix, good))
+            seen = seen_of(matrix, good)
             monkeypatch.setattr(Matrix, "words", shifted)
-            assert overview(matrix, SqliteStore(matrix, good)).lines != seen.lines
+            assert seen_of(matrix, good).lines != seen.lines
         case "rows-without-an-event-are-left-out-of-the-sizes":
             asked("WHERE `document` > 0", "WHERE `event_on` > 0")
         case "one-row-image-for-all":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
@@ -33,7 +34,8 @@ def counts_of(matrix: Matrix, each: int = PER_CELL) -> list[int]:
 
 
 def judged(matrix: Matrix, rows_: Sequence[Sequence[int]], counts: list[int]) -> Judgement:
-    return judge(matrix, SqliteStore(matrix, rows_), counts)
+    with closing(SqliteStore(matrix, rows_)) as store:
+        return judge(matrix, store, counts)
 
 
 # -------------------------------------------------------------------------------------------------------------- worker

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -360,9 +361,9 @@ def test_what_a_run_took_is_said_by_size_and_kept() -> None:
 def judged() -> tuple[runs.Facts, Any, Any]:
     matrix = load_matrix("size-budget")
     counts = [4 if int(matrix.cell(cell)["size"]) <= 4096 else 0 for cell in range(matrix.cells)]
-    store = SqliteStore(matrix, all_rows(matrix, counts))
     facts = runs.Facts(matrix=matrix, started="2026-01-01", seconds=2.0, scenarios=sum(counts), resumed=0)
-    return facts, judge(matrix, store, counts), overview(matrix, store)
+    with closing(SqliteStore(matrix, all_rows(matrix, counts))) as store:
+        return facts, judge(matrix, store, counts), overview(matrix, store)
 
 
 def test_percentiles_are_the_least_values_that_reach_them() -> None:
@@ -399,9 +400,9 @@ def test_a_broken_budget_is_over_budget_everywhere(tiny: Matrix) -> None:
     counts = tiny.share(24)
     rows = [list(row) for row in all_rows(tiny, counts)]
     rows[0][tiny.columns.index("event_off")] += 1
-    store = SqliteStore(tiny, rows)
     facts = runs.Facts(matrix=tiny, started="2026-01-01", seconds=2.0, scenarios=24, resumed=0)
-    found = (facts, judge(tiny, store, counts), overview(tiny, store))
+    with closing(SqliteStore(tiny, rows)) as store:
+        found = (facts, judge(tiny, store, counts), overview(tiny, store))
     content = results.results(*found)
     assert content["run"]["exit_code"] == 1
     assert content["requirements"]["FR13"]["verdict"] == "fail"

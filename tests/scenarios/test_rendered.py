@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,17 +34,17 @@ def directory(tiny: Matrix, tmp_path: Path) -> Path:
     rows = [list(row) for row in all_rows(tiny, counts)]
     rows[0][tiny.columns.index("event_off")] += 1
     rows[1][tiny.columns.index("verdict")] = 11
-    store = SqliteStore(tiny, rows)
     live = Live("MySQL 9.7.4", scenarios=24, cells=6, mismatches=1, differences=["matrix:tiny/0/1: it differs"])
     facts = runs.Facts(
         matrix=tiny, started="2026-01-01", seconds=2.0, scenarios=20, resumed=4, command="binlog-lab matrix run tiny",
         environment={"python": "3.11"}, live=live, costs=(Cost(100, 24, 2400, 0.5),), memory=Memory(1, 2, 3, 4, 5),
     )  # fmt: skip
-    judgement = judge(tiny, store, counts)
+    with closing(SqliteStore(tiny, rows)) as store:
+        judgement, seen = judge(tiny, store, counts), overview(tiny, store)
     manifest = Manifest(tmp_path, tiny, counts, "rows")
     manifest.start()
     manifest.add(dict(judgement.cells))
-    write(tmp_path, results.results(facts, judgement, overview(tiny, store)))
+    write(tmp_path, results.results(facts, judgement, seen))
     return tmp_path
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -64,9 +64,9 @@ def test_a_run_has_the_rows_and_the_digest_of_the_loop(finished: tuple[Path, run
 
 def test_spark_and_sqlite_answer_all_questions_alike(finished: tuple[Path, runs.Ran], tiny: Matrix) -> None:
     content = json.loads((finished[0] / "results.json").read_text("utf-8"))
-    store = SqliteStore(tiny, all_rows(tiny, tiny.share(tiny.total)))
-    assert content["overview"] == json.loads(json.dumps(as_data(overview(tiny, store))))
-    found = judge(tiny, store, tiny.share(tiny.total))
+    with closing(SqliteStore(tiny, all_rows(tiny, tiny.share(tiny.total)))) as store:
+        assert content["overview"] == json.loads(json.dumps(as_data(overview(tiny, store))))
+        found = judge(tiny, store, tiny.share(tiny.total))
     assert [(item.met, item.broken, item.offenders) for item in found.budgets] == [
         (item.met, item.broken, item.offenders) for item in finished[1].judgement.budgets
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -28,7 +29,8 @@ def cells_of(name: str) -> list[int]:
 def test_a_matrix_holds_on_a_few_scenarios_of_each_cell(name: str) -> None:
     matrix = load_matrix(name)
     counts = [3 if cell in set(cells_of(name)) else 0 for cell in range(matrix.cells)]
-    judgement = judge(matrix, SqliteStore(matrix, all_rows(matrix, counts)), counts)
+    with closing(SqliteStore(matrix, all_rows(matrix, counts))) as store:
+        judgement = judge(matrix, store, counts)
     assert judgement.passed, judgement
     assert judgement.rows == sum(counts)
 

@@ -96,7 +96,7 @@ class Facts:
         return self._tables
 
     def forget_tables(self) -> None:
-        """Read the definitions again when somebody asks: the logs changed."""
+        """Read the definitions again when somebody asks: the logs changed, or nobody asks any more."""
         with self._lock:
             if self._database is not None:
                 self._database.close()

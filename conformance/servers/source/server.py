@@ -260,3 +260,4 @@ class Source(Closing):
             channel.close()
         for _, thread in left:
             thread.join(_CLOSING_PATIENCE)
+        self.facts.forget_tables()

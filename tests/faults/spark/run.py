@@ -11,6 +11,7 @@ import json
 import sys
 import tempfile
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -80,10 +81,11 @@ def faulty_runs(spark: Any, matrix: Matrix, faults: Sequence[str], scenarios: in
     """What the budgets say of the rows that workers made with each fault."""
     counts = matrix.share(scenarios)
     facts = Facts(matrix=matrix, started="", seconds=1.0, scenarios=scenarios, resumed=0)
-    return {
-        fault: Outcome.of(results(facts, judge(matrix, SqliteStore(matrix, rows), counts), Overview()))
-        for fault, rows in faulty_rows(spark, matrix, counts, faults).items()
-    }
+    found = {}
+    for fault, rows in faulty_rows(spark, matrix, counts, faults).items():
+        with closing(SqliteStore(matrix, rows)) as store:
+            found[fault] = Outcome.of(results(facts, judge(matrix, store, counts), Overview()))
+    return found
 
 
 def selected(names: Sequence[str]) -> dict[str, dict[str, list[str]]]:
