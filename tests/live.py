@@ -39,13 +39,13 @@ class Ended:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Of a program under test: no colours, no settings of the developer's."""
+    """Of a program under test: no colours, no settings of the developer's, a warning of what it does not close."""
     kept = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("BINLOG_LAB_P", "PYTEST", "FORCE_", "JAVA_HOME", "PYSPARK_", "SPARK_"))
     }
-    return {**kept, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", **more}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "always::ResourceWarning", "NO_COLOR": "1", **more}
 
 
 _ENVIRONMENT = environment()
@@ -62,7 +62,7 @@ def lab(
     """Run ``binlog-lab`` to its end. ``fresh``: as a program of its own, and not as a fork of one with its modules."""
     if not fresh and environment(**(env or {})) == _ENVIRONMENT:
         code, *texts = _preloaded().run([*map(str, arguments)], cwd or ROOT, PATIENCE)
-        return Ended(code, *(io.TextIOWrapper(io.BytesIO(text), "utf-8").read() for text in texts))
+        return _closed(Ended(code, *(io.TextIOWrapper(io.BytesIO(text), "utf-8").read() for text in texts)))
     done = subprocess.run(
         [*PROGRAM, *map(str, arguments)],
         cwd=cwd or ROOT,
@@ -72,7 +72,13 @@ def lab(
         timeout=PATIENCE,
         check=False,
     )
-    return Ended(done.returncode, done.stdout, done.stderr)
+    return _closed(Ended(done.returncode, done.stdout, done.stderr))
+
+
+def _closed(ended: Ended) -> Ended:
+    """The same, if the program closed what it opened."""
+    assert "ResourceWarning" not in ended.err, ended.text
+    return ended
 
 
 def started(*arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:

@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 
@@ -93,20 +94,20 @@ def written(found: dict[str, Any]) -> str:
 
 def main(name: str) -> None:
     """Answer until ``bye``, or until standard input ends. What the object prints goes to standard error."""
-    requests = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    try:
-        subject = load(name)
-    except (ImportError, AttributeError) as problem:
-        sys.exit(f"{name}: {problem}")
-    for line in requests:
-        request = json.loads(line)
-        answers.write(written({"id": request["id"], **answer(subject, name, request)}).encode() + b"\n")
-        answers.flush()
-        if request.get("method") == "bye":
-            return
+    with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)
+        with Path(os.devnull).open("rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+        try:
+            subject = load(name)
+        except (ImportError, AttributeError) as problem:
+            sys.exit(f"{name}: {problem}")
+        for line in requests:
+            request = json.loads(line)
+            answers.write(written({"id": request["id"], **answer(subject, name, request)}).encode() + b"\n")
+            answers.flush()
+            if request.get("method") == "bye":
+                return
 
 
 if __name__ == "__main__":
