@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from functools import cache
 from importlib import import_module
@@ -47,7 +48,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Know the markers of the checks, which tests import; keep the order of the files on several cores."""
+    """Know the markers of the checks, which tests import; keep the order of the files on several cores.
+
+    A shell without job control starts its background jobs with SIGINT ignored, and what the tests start inherits that:
+    those that press Ctrl-C would wait for ever.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     markers_of_checks(config)
     config.option.loadscopereorder = False  # pytest-xdist's own order has the files with few and long tests at the end
 
