@@ -6,17 +6,16 @@ import re
 import subprocess
 import tomllib
 from importlib import import_module, resources
-from pathlib import Path
 
 import click
 import pytest
 
 from conformance.cli.main import COMMANDS
 from conformance.version import __version__
+from tests.systems.blocks import ROOT, blocks
 
-ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```\w*\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+BLOCKS = [*blocks(README).values()]
 PICTURES = {"report.png": b"\x89PNG\r\n\x1a\n", "terminal.svg": b"<svg "}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
