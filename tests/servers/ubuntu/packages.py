@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
 import lzma
 import tarfile
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
+    from typing import BinaryIO
 
     from tests.servers.ubuntu.openpgp import ArchiveKey
 
 
 @dataclass(frozen=True, slots=True)
 class Deb:
-    """One binary package. ``files``: content or file on disk by path; ``links``: target by path."""
+    """One binary package. ``files``: content, or a file or link on disk, by path."""
 
     name: str
     version: str
     depends: str = ""
     files: Mapping[str, bytes | Path] = field(default_factory=dict)
-    links: Mapping[str, str] = field(default_factory=dict)
     component: str = "main"
     more: str = ""  # lines of control, such as Provides
 
@@ -39,40 +39,54 @@ class Deb:
         )
 
 
-def _tar(members: list[tuple[tarfile.TarInfo, bytes]]) -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as tar:
-        for info, content in members:
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
-    return out.getvalue()
-
-
 def _entry(path: str, mode: int, kind: bytes = tarfile.REGTYPE, target: str = "") -> tarfile.TarInfo:
     info = tarfile.TarInfo(f"./{path}")
     info.mode, info.type, info.linkname = mode, kind, target
     return info
 
 
-def deb_bytes(package: Deb, architecture: str) -> bytes:
-    """The package's archive: ``ar`` with the version of the format, the control files and the data."""
-    folders = sorted({str(parent) for path in (*package.files, *package.links) for parent in _parents(path)})
-    data = [(_entry(folder, 0o755, tarfile.DIRTYPE), b"") for folder in folders]
-    for path, content in package.files.items():
-        text = content if isinstance(content, bytes) else content.read_bytes()
-        data.append((_entry(path, 0o755), text))
-    data.extend((_entry(path, 0o777, tarfile.SYMTYPE, target), b"") for path, target in package.links.items())
-    control = _tar([(_entry("control", 0o644), package.control(architecture).encode())])
-    members = (
-        ("debian-binary", b"2.0\n"),
-        ("control.tar.gz", gzip.compress(control, 1, mtime=0)),
-        ("data.tar.gz", gzip.compress(_tar(data), 1, mtime=0)),
-    )
-    out = b"!<arch>\n"
-    for name, content in members:
-        out += f"{name:<16}{0:<12}{0:<6}{0:<6}{'100644':<8}{len(content):<10}`\n".encode() + content
-        out += b"\n" * (len(content) % 2)
-    return out
+def _put(tar: tarfile.TarFile, path: str, content: bytes | Path) -> None:
+    """Add a file; a symbolic link stays one."""
+    if isinstance(content, bytes):
+        info = _entry(path, 0o755)
+        info.size = len(content)
+        tar.addfile(info, io.BytesIO(content))
+    elif content.is_symlink():
+        tar.addfile(_entry(path, 0o777, tarfile.SYMTYPE, str(content.readlink())))
+    else:
+        info = _entry(path, 0o755)
+        info.size = content.stat().st_size
+        with content.open("rb") as file:
+            tar.addfile(info, file)
+
+
+def write_deb(file: Path, package: Deb, architecture: str) -> None:
+    """Write the package: ``ar`` with the version of the format, the control files and the data, none compressed."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("wb") as out:
+        out.write(b"!<arch>\n")
+        with _member(out, "debian-binary"):
+            out.write(b"2.0\n")
+        with _member(out, "control.tar"), tarfile.open(fileobj=out, mode="w") as tar:
+            _put(tar, "control", package.control(architecture).encode())
+        with _member(out, "data.tar"), tarfile.open(fileobj=out, mode="w") as tar:
+            for folder in sorted({parent for path in package.files for parent in _parents(path)}):
+                tar.addfile(_entry(folder, 0o755, tarfile.DIRTYPE))
+            for path, content in package.files.items():
+                _put(tar, path, content)
+
+
+@contextmanager
+def _member(out: BinaryIO, name: str) -> Iterator[None]:
+    """A member of ``ar``, whose head with the length is written at the end; all lengths here are even."""
+    head = out.tell()
+    out.write(b" " * 60)
+    start = out.tell()
+    yield
+    end = out.tell()
+    out.seek(head)
+    out.write(f"{name:<16}{0:<12}{0:<6}{0:<6}{'100644':<8}{end - start:<10}`\n".encode())
+    out.seek(end)
 
 
 def _parents(path: str) -> list[str]:
@@ -115,11 +129,11 @@ class Archive:
         file = f"pool/{package.component}/{package.name}_{version}_{self.architecture}.deb"
         path = self.root / file
         if not path.exists():
-            _write(path, deb_bytes(package, self.architecture))
-        content = path.read_bytes()
-        digest = hashlib.sha256(content).hexdigest()
+            write_deb(path, package, self.architecture)
+        with path.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
         control = package.control(self.architecture)
-        return f"{control}Filename: {file}\nSize: {len(content)}\nSHA256: {digest}\n\n"
+        return f"{control}Filename: {file}\nSize: {path.stat().st_size}\nSHA256: {digest}\n\n"
 
 
 def _write(path: Path, content: bytes) -> None:

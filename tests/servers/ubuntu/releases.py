@@ -171,6 +171,35 @@ def stand_ins(release: Release, architecture: str) -> dict[str, Mapping[str, byt
     return dict(files)
 
 
+def real_files(release: Release, root: Path) -> dict[str, Mapping[str, bytes | Path]]:
+    """The files of an unpacked bundle by package, in the release's layout.
+
+    The library packages of a release hold their libraries whatever the version (``libicu70`` those of ICU 78). What the
+    release's server does not need, ``libc6`` holds.
+    """
+    (folder,) = {place.parent for place in root.glob("**/ld-linux*.so.*") if place.parent.name in _FOLDERS.values()}
+    stems = {_stem(name): package for package, names in release.libraries.items() for name in names}
+    files: dict[str, dict[str, bytes | Path]] = {package: {} for package in release.libraries}
+    for library in sorted(folder.glob("*.so*")):
+        package = stems.get(_stem(library.name), "libc6")
+        top = "lib" if package in release.unmerged else "usr/lib"
+        files[package][f"{top}/{folder.name}/{library.name}"] = library
+    parts = {
+        release.server: ("usr/sbin/mysqld", *(f"usr/bin/{name}" for name in SERVER_PROGRAMS)),
+        release.client: tuple(f"usr/bin/{name}" for name in CLIENT_PROGRAMS),
+    }
+    for package, paths in parts.items():
+        files[package] = {path: root / path for path in paths}
+    for place in ("usr/lib/mysql/plugin", "usr/share/mysql"):
+        found = (path for path in sorted((root / place).rglob("*")) if path.is_file())
+        files[release.server] |= {str(path.relative_to(root)): path for path in found}
+    return dict(files)
+
+
+def _stem(library: str) -> str:
+    return library.partition(".so")[0]
+
+
 def _versioned(files: Mapping[str, bytes | Path], version: str) -> dict[str, bytes | Path]:
     return {
         path: content.replace(b"Ver {}", f"Ver {version}".encode()) if isinstance(content, bytes) else content
@@ -208,12 +237,16 @@ def write(
     root: Path, release: Release, key: ArchiveKey, architecture: str,
     files: Mapping[str, Mapping[str, bytes | Path]] | None = None,
 ) -> Archive:  # fmt: skip
-    """An archive of one release: its own pocket, ``-updates``, ``-security`` and ``-backports``."""
-    files = files or stand_ins(release, architecture)
+    """An archive of one release: its own pocket, ``-updates``, ``-security`` and ``-backports``.
+
+    The newest version has the files; the one of the release pocket always has stand-ins.
+    """
+    old = stand_ins(release, architecture)
+    files = files or old
     archive = Archive(root, key, architecture)
     name = release.codename
     archive.put(
-        name, [*packages(release, files, release.first), *libraries(release, files)],
+        name, [*packages(release, old, release.first), *libraries(release, files)],
         codename=name, components=COMPONENTS,
     )  # fmt: skip
     for pocket in ("updates", "security"):
