@@ -228,12 +228,15 @@ def test_a_mirror_in_the_environment_has_all_pockets(
 
 
 # ------------------------------------------------------------------------------------------------ what must be refused
-def own_archive(mirrors: Mirrors, machine: Machine, root: Path, release: Release = NOBLE) -> Path:
-    """A copy of the release's archive, and a machine that uses it."""
-    shutil.copytree(mirrors.root / release.codename / "ubuntu", root)
-    machine.is_called(release.os_release)
-    machine.has("sources.list", one_line(f"file:{root}", release.codename, mirrors.keyring))
-    return root
+@pytest.fixture
+def own_archive(mirrors: Mirrors, machine: Machine, web: Web) -> Iterator[Path]:
+    """A copy of 24.04's archive, which the test may spoil, and a machine that uses it over the web."""
+    root = mirrors.root / "own"
+    shutil.copytree(mirrors.root / "noble/ubuntu", root)
+    machine.is_called(NOBLE.os_release)
+    machine.has("sources.list", one_line(f"{web.address}/own", "noble", mirrors.keyring))
+    yield root
+    shutil.rmtree(root)
 
 
 def test_an_archive_signed_by_another_key_is_refused(mirrors: Mirrors, machine: Machine, tmp_path: Path) -> None:
@@ -260,11 +263,8 @@ def test_an_archive_whose_key_the_machine_does_not_have_is_refused(mirrors: Mirr
         (f"pool/main/mysql-server-core-8.0_{NOBLE.newest}_*.deb", "do not match its signed index"),
     ],
 )
-def test_one_changed_byte_in_the_archive_is_refused(
-    mirrors: Mirrors, machine: Machine, tmp_path: Path, file: str, words: str
-) -> None:
-    root = own_archive(mirrors, machine, tmp_path / "archive")
-    (path,) = root.glob(file)
+def test_one_changed_byte_in_the_archive_is_refused(own_archive: Path, file: str, words: str) -> None:
+    (path,) = own_archive.glob(file)
     content = bytearray(path.read_bytes())
     place = content.index(b"Codename: n") if path.name == "InRelease" else len(content) // 2
     content[place] ^= 1
@@ -304,9 +304,8 @@ def test_a_release_without_the_server_or_its_client_is_told_with_what_was_looked
     assert "BINLOG_LAB_MIRROR" in error.remedy
 
 
-def test_a_release_that_the_mirror_has_no_more_is_told(mirrors: Mirrors, machine: Machine, tmp_path: Path) -> None:
-    root = own_archive(mirrors, machine, tmp_path / "archive")
-    shutil.rmtree(root / "dists")
+def test_a_release_that_the_mirror_has_no_more_is_told(own_archive: Path) -> None:
+    shutil.rmtree(own_archive / "dists")
     error = refused("does not serve the packages")
     assert "end of life" in error.remedy
 
