@@ -23,9 +23,9 @@ from conformance.servers.containers.engine import connect
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install import bundle
 from conformance.servers.install.apt_sources import archives, distribution, read_sources
-from conformance.servers.install.bundle import suites_of
 from conformance.servers.install.cache import cache_root
 from conformance.servers.install.installation import from_path, on_path
+from conformance.servers.install.server_packages import no_archive, suites_of
 from conformance.servers.roles.old_server import old_installation
 
 _ROOM = 1 << 30  # bytes for fetching and unpacking a bundle, a template and two running servers
@@ -137,20 +137,18 @@ def _cached_bundles() -> Fact:
 
 
 def _apt() -> tuple[Fact, bool]:
-    absent = [name for name in ("apt-get", "apt-config", "dpkg", "dpkg-deb") if shutil.which(name) is None]
+    absent = [name for name in ("apt-get", "apt-config", "apt-cache", "dpkg", "dpkg-deb") if shutil.which(name) is None]
     if absent:
         detail = f"{', '.join(absent)} not found: the bundle cannot be fetched here"
         return Fact("apt", State.ABSENT, detail, "use a Debian or Ubuntu machine for it"), False
     here = distribution()
     found = archives(read_sources(), here)
-    if not found:
-        return Fact(
-            "apt",
-            State.ABSENT,
-            f"apt's configuration names no archive of this distribution ({here.id or 'unknown'})",
-            "set BINLOG_LAB_MIRROR to the address of a mirror of Debian's archive",
-        ), False
-    suites, _ = suites_of(found[0], here)
+    try:
+        if not found:
+            raise no_archive(here)
+        suites, _ = suites_of(found[0], here)
+    except ServerUnavailable as error:
+        return Fact("apt", State.ABSENT, error.missing, error.remedy), False
     return Fact(
         "apt",
         State.OK,

@@ -27,12 +27,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 _DOWNLOAD_STATUS = re.compile(rb"dlstatus:\d+:([\d.]+):(.*)")
 _PRINTED_URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) SHA256:(?P<sha256>[0-9a-f]{64})$")
+_FIELD = re.compile(r"^(Package|Version): (\S+)$", re.MULTILINE)
 _SECRETS_IN_URI = re.compile(r"//[^/@\s]+@")
 _LEFT_OUT = re.compile(
     r"Acquire::(Allow\w*Repositories|IndexTargets|Languages|PDiffs|ForceHash|GzipIndexes)\b", re.IGNORECASE
 )
 _LAST_LINES = 12
 _NOT_KEPT = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/lintian", "usr/share/bug")
+
+FULL_MIRROR = (
+    "set BINLOG_LAB_MIRROR to the address of a full mirror of the distribution's archive "
+    "(a release past its end of life is in an archive of old releases only)"
+)
 
 # Packages that MySQL's and MariaDB's programs need for maintenance scripts only.
 NOT_UNPACKED = re.compile(r"(perl|perl-base|perl-modules-[\d.]+|libperl[\d.]+|libgdbm.*|libdb5.*)$")
@@ -81,7 +87,7 @@ _DIAGNOSES: tuple[tuple[str, str, str], ...] = (
     (
         r"Unable to locate package|has no installation candidate|does not have a Release file|404 +Not Found",
         "the machine's package mirror does not serve the packages",
-        "set BINLOG_LAB_MIRROR to the address of a full mirror of the distribution's archive",
+        FULL_MIRROR,
     ),
     (
         (
@@ -160,8 +166,8 @@ class AptSession(Closing):
             "DEBIAN_FRONTEND": "noninteractive",
         }
 
-    def _output(self, command: list[str]) -> str:
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    def _output(self, command: list[str], environment: dict[str, str] | None = None) -> str:
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment).stdout
 
     def _configuration(self, private: Path) -> str:
         settings = {
@@ -210,13 +216,15 @@ class AptSession(Closing):
             Package(file=match["file"], size=int(match["size"]), sha256=match["sha256"]) for match in matches if match
         ]
 
-    def names(self, prefix: str) -> list[str]:
-        """Known package names with a prefix."""
+    def candidates(self, prefix: str) -> dict[str, str]:
+        """Versions that apt would take, by package name, of all packages with a prefix."""
         tool = require_program("apt-cache", "apt")
-        answer = subprocess.run(
-            [tool, "pkgnames", prefix], capture_output=True, text=True, check=False, env=self._environment
-        )
-        return sorted(answer.stdout.split())
+        names = self._output([tool, "pkgnames", prefix], self._environment).split()
+        if not names:
+            return {}
+        text = self._output([tool, "show", "--no-all-versions", *sorted(names)], self._environment)
+        stanzas = [dict(_FIELD.findall(stanza)) for stanza in text.split("\n\n")]
+        return {stanza["Package"]: stanza["Version"] for stanza in stanzas if stanza}
 
     def fetch(self, names: tuple[str, ...], plan: list[Package], progress: Callable[[float, str], None]) -> None:
         """Fetch missing packages of the plan for ``names``; continue half-fetched files; check all hashes."""

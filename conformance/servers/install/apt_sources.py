@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _WORD = re.compile(r"\[[^\]]*\]|\S+")
@@ -25,11 +25,21 @@ class Source:
     components: tuple[str, ...] = ()
     signed_by: str = ""
 
+    def joined(self, other: Source) -> Source:
+        """This archive with the suites and components of another line of it."""
+        return replace(
+            self,
+            suites=tuple(dict.fromkeys((*self.suites, *other.suites))),
+            components=tuple(dict.fromkeys((*self.components, *other.components))),
+        )
+
     def stanza(self, suites: tuple[str, ...], components: tuple[str, ...]) -> str:
         """A deb822 stanza for other suites of the same archive."""
+        # With file: apt reads packages in place and leaves nothing in its archive directory, so the method that copies.
+        uri = f"copy:{self.uri[5:]}" if self.uri.startswith("file:") else self.uri
         lines = [
             "Types: deb",
-            f"URIs: {self.uri}",
+            f"URIs: {uri}",
             f"Suites: {' '.join(suites)}",
             f"Components: {' '.join(components)}",
         ]
@@ -43,10 +53,19 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """The lines of os-release(5) that decide which archive is ours."""
+    """The lines of os-release(5) that decide which archive is ours.
+
+    ``codename`` is a suite of that archive: Ubuntu's or Debian's, not a derivative's own name for its release.
+    """
 
     id: str
     codename: str = ""
+    like: tuple[str, ...] = ()  # ID_LIKE, nearest relative first
+
+    @property
+    def family(self) -> str:
+        """Whose archive it uses: ``ubuntu`` for Ubuntu and what is made of it (Mint, Pop!_OS), else ``debian``."""
+        return "ubuntu" if "ubuntu" in (self.id, *self.like) else "debian"
 
 
 def parse_one_line(text: str) -> list[Source]:
@@ -128,15 +147,20 @@ def read_sources(directory: Path = Path("/etc/apt")) -> list[Source]:
 
 
 def parse_os_release(text: str) -> Distribution:
-    """ID and VERSION_CODENAME of os-release(5)."""
+    """ID, ID_LIKE and the codename of os-release(5).
+
+    Derivatives have a VERSION_CODENAME of their own (Linux Mint 22: ``wilma``), and name the archive's release in
+    UBUNTU_CODENAME, or DEBIAN_CODENAME (LMDE).
+    """
     values: dict[str, str] = {}
     for line in text.splitlines():
         name, equals, value = line.strip().partition("=")
         if equals and not name.startswith("#"):
             words = shlex.split(value)
             values[name] = words[0] if words else ""
-    codename = values.get("VERSION_CODENAME", values.get("UBUNTU_CODENAME", ""))
-    return Distribution(id=values.get("ID", ""), codename=codename)
+    named = (values.get(name) for name in ("UBUNTU_CODENAME", "DEBIAN_CODENAME", "VERSION_CODENAME"))
+    codename = next(filter(None, named), "")
+    return Distribution(id=values.get("ID", ""), codename=codename, like=tuple(values.get("ID_LIKE", "").split()))
 
 
 def distribution() -> Distribution:
@@ -153,16 +177,28 @@ def archives(sources: list[Source], here: Distribution) -> list[Source]:
     """The distribution's own archive among the sources, best first; ``BINLOG_LAB_MIRROR`` alone if it is set.
 
     A main archive serves the distribution's codename (or a name every Debian has) as suite and ``main`` as component.
-    Other vendors' archives often copy one of the two; the security archive has other suites.
+    Lines and stanzas of one archive count together, with all their suites and components. Other vendors' archives often
+    have such a suite as well; the security archive has other suites.
     """
-    names = {here.codename, "stable", "testing", "unstable", "sid", "oldstable"} - {""}
-    found = [
-        source for source in sources if "main" in source.components and any(suite in names for suite in source.suites)
-    ]
-    # An archive at a path with the distribution's name goes first: a vendor's often is called after the vendor.
-    found.sort(key=lambda source: source.uri.rstrip("/").rpartition("/")[2] != here.id)
+    names = {here.codename} - {""}
+    if here.family == "debian":
+        names |= {"stable", "testing", "unstable", "sid", "oldstable"}
+    main, together = set(), dict[tuple[str, str], Source]()
+    for source in sources:
+        key = (source.uri.rstrip("/"), source.signed_by)
+        if "main" in source.components and not names.isdisjoint(source.suites):
+            main.add(key)
+        known = together.get(key)
+        together[key] = source if known is None else known.joined(source)
+    found = [source for key, source in together.items() if key in main]
+
+    def unlike_the_main_one(source: Source) -> tuple[bool, bool]:
+        # Vendors and PPAs have no updates beside their release; their paths end in "ubuntu" or "debian" as well.
+        return f"{here.codename}-updates" not in source.suites, not source.uri.rstrip("/").endswith(f"/{here.family}")
+
+    found.sort(key=unlike_the_main_one)
     mirror = os.environ.get("BINLOG_LAB_MIRROR")
     if mirror:
         signed_by = found[0].signed_by if found else ""
-        return [Source(uri=mirror, suites=(), components=("main",), signed_by=signed_by)]
+        return [Source(uri=mirror, suites=(), components=(), signed_by=signed_by)]
     return found

@@ -2,7 +2,7 @@
 
 A bundle is either complete or absent: the lab unpacks it beside its place, tries it, and renames it. Its manifest keeps
 the resolved version and hash of every package and never the mirror's host. A cached bundle needs no network; the lab
-fetches a newer one only on request. Facts: servers 1 (Debian tried; Ubuntu's package names not tried).
+fetches a newer one only on request. Facts: servers 1.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
-import re
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from conformance.servers.install.apt import NOT_UNPACKED, AptSession, Package, r
 from conformance.servers.install.apt_sources import Distribution, Source, archives, distribution, read_sources
 from conformance.servers.install.cache import building, cache_root, locked, require_space, silent
 from conformance.servers.install.installation import Installation, from_path
+from conformance.servers.install.server_packages import no_archive, server_packages, suites_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from conformance.servers.install.cache import Narrate
 
-_SERVER, _CLIENT = "mysql-server-core", "mysql-client-core"
 _UNPACKED_FACTOR = 7  # unpacked size over fetched size (observed: 6.5)
 
 
@@ -141,10 +140,7 @@ class _Fetch:
         require_program("apt-get", "apt")
         candidates = archives(read_sources(), here)
         if not candidates:
-            raise ServerUnavailable(
-                f"apt's configuration names no archive of this distribution ({here.id or 'unknown'})",
-                "set BINLOG_LAB_MIRROR to the address of a mirror of Debian's archive",
-            )
+            raise no_archive(here)
         failure: ServerUnavailable | None = None
         for source in candidates:
             try:
@@ -157,9 +153,9 @@ class _Fetch:
     def _from(self, source: Source, here: Distribution) -> Bundle:
         suites, components = suites_of(source, here)
         with AptSession(self.work, source.stanza(suites, components), hold=self.lock) as apt:
-            self.narrate(f"fetching the package index of {here.id or 'debian'} {suites[0]}")
+            self.narrate(f"fetching the package index of {here.family} {suites[0]}")
             apt.update(lambda percent, _: self.progress(Progress(step="index", percent=percent)))
-            names = self._packages(apt, here)
+            names = server_packages(apt, here.family, suites)
             plan = apt.plan(names)
             version = next((package.version for package in plan if package.name == names[0]), None)
             if version is None:
@@ -183,17 +179,6 @@ class _Fetch:
                 f"pin one of those: BINLOG_LAB_BUNDLE={version}, or unset it",
             )
 
-    @staticmethod
-    def _packages(apt: AptSession, here: Distribution) -> tuple[str, str]:
-        if here.id != "ubuntu":
-            return _SERVER, _CLIENT
-        # Ubuntu's core packages carry the series in their names [not tried].
-        numbered = [name for name in apt.names(_SERVER + "-") if re.fullmatch(_SERVER + r"-[\d.]+", name)]
-        if not numbered:
-            return _SERVER, _CLIENT
-        newest = max(numbered, key=lambda name: [int(part) for part in name.rpartition("-")[2].split(".")])
-        return newest, newest.replace(_SERVER, _CLIENT)
-
     def _download(self, apt: AptSession, names: tuple[str, ...], plan: list[Package], version: str) -> None:
         total = sum(package.size for package in plan)
         have = sum(package.size for package in plan if (apt.archives / package.file).is_file())
@@ -216,7 +201,7 @@ class _Fetch:
             manifest = {
                 "schema": 1,
                 "version": version,
-                "distribution": here.id or "debian",
+                "distribution": here.family,
                 "suite": suite,
                 "architecture": apt.architecture,
                 "fetched": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -236,11 +221,3 @@ class _Fetch:
         assert bundle is not None
         self.narrate(f"MySQL {version} is in the cache: {final}")
         return bundle
-
-
-def suites_of(source: Source, here: Distribution) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Suites and components that carry the server: Debian's stable suites have MariaDB only, so its ``sid``."""
-    if here.id == "ubuntu":
-        name = here.codename or source.suites[0]
-        return (name, f"{name}-updates", f"{name}-security"), ("main", "universe")
-    return ("sid",), ("main",)

@@ -13,7 +13,6 @@ from conformance.servers.install.apt_sources import (
     parse_os_release,
     read_sources,
 )
-from conformance.servers.install.bundle import suites_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,6 +138,15 @@ def test_a_mirror_in_the_environment_is_used_alone_with_the_machine_s_key(monkey
     [
         ("ID=debian\nVERSION_CODENAME=bookworm\n", DEBIAN),
         ('ID="ubuntu"\nVERSION_CODENAME=noble\nUBUNTU_CODENAME=noble\n', Distribution(id="ubuntu", codename="noble")),
+        (
+            'ID=linuxmint\nID_LIKE="ubuntu debian"\nVERSION_CODENAME=wilma\nUBUNTU_CODENAME=noble\n',
+            Distribution(id="linuxmint", codename="noble", like=("ubuntu", "debian")),
+        ),
+        (
+            "ID=linuxmint\nID_LIKE=debian\nVERSION_CODENAME=faye\nDEBIAN_CODENAME=bookworm\n",
+            Distribution(id="linuxmint", codename="bookworm", like=("debian",)),
+        ),
+        ("ID=ubuntu\nUBUNTU_CODENAME=\nVERSION_CODENAME=noble\n", Distribution(id="ubuntu", codename="noble")),
         ("# ID=x\nID=debian\n", Distribution(id="debian")),
         ("", Distribution(id="")),
     ],
@@ -147,10 +155,43 @@ def test_os_release(text: str, expected: Distribution) -> None:
     assert parse_os_release(text) == expected
 
 
-def test_debian_s_server_comes_from_sid_and_ubuntu_s_from_its_own_suites() -> None:
-    source = Source(uri="http://m/x", suites=("noble",), components=("main",))
-    assert suites_of(source, DEBIAN) == (("sid",), ("main",))
-    assert suites_of(source, Distribution(id="ubuntu", codename="noble")) == (
-        ("noble", "noble-updates", "noble-security"),
-        ("main", "universe"),
-    )
+@pytest.mark.parametrize(
+    ("here", "family"),
+    [
+        (DEBIAN, "debian"),
+        (Distribution(id="ubuntu"), "ubuntu"),
+        (Distribution(id="pop", like=("ubuntu", "debian")), "ubuntu"),
+        (Distribution(id="kali", like=("debian",)), "debian"),
+        (Distribution(id=""), "debian"),
+    ],
+)
+def test_whose_archive_a_distribution_uses(here: Distribution, family: str) -> None:
+    assert here.family == family
+
+
+def test_lines_of_one_archive_count_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BINLOG_LAB_MIRROR", raising=False)
+    sources = parse_one_line("""\
+deb http://m/ubuntu noble main restricted
+deb http://m/ubuntu/ noble-updates main
+deb http://m/ubuntu noble universe
+deb [signed-by=/other] http://m/ubuntu noble-security main
+deb http://s/ubuntu noble-security main
+""")
+    (found,) = archives(sources, Distribution(id="ubuntu", codename="noble"))
+    assert (found.uri, found.signed_by) == ("http://m/ubuntu", "")
+    assert (found.suites, found.components) == (("noble", "noble-updates"), ("main", "restricted", "universe"))
+
+
+def test_names_that_every_debian_has_are_no_release_of_ubuntu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BINLOG_LAB_MIRROR", raising=False)
+    chrome = parse_one_line("deb http://vendor/chrome stable main")
+    assert archives(chrome, DEBIAN) == chrome
+    assert archives(chrome, Distribution(id="ubuntu", codename="noble")) == []
+
+
+def test_packages_of_a_local_archive_are_copied() -> None:
+    local = Source(uri="file:///srv/debian", suites=())
+    assert "URIs: copy:///srv/debian\n" in local.stanza(("sid",), ("main",))
+    listed = Source(uri="mirror+file:/etc/apt/mirrors.txt", suites=())
+    assert "URIs: mirror+file:/etc/apt/mirrors.txt\n" in listed.stanza(("sid",), ("main",))

@@ -68,6 +68,15 @@ else:
             print("E: Failed to fetch http://u:mirrorsecret@m/x  Connection timed out")
             sys.exit(100)
 """
+APT_CACHE = """
+import json, os, sys
+packages = [name.split("_") for name in json.loads(os.environ["FAKE_PACKAGES"])]
+for name, version, _ in packages:
+    if sys.argv[1] == "pkgnames" and name.startswith(sys.argv[2]):
+        print(name)
+    if sys.argv[1] == "show" and name in sys.argv[2:]:
+        print(f"Package: {name}\\nVersion: {version}\\nDescription: Version: none\\n")
+"""
 DPKG_DEB = """
 import os, sys
 from pathlib import Path
@@ -105,6 +114,7 @@ class Apt:
         for directory in (self.programs, self.state):
             directory.mkdir()
         write_program(self.programs, "apt-get", APT_GET)
+        write_program(self.programs, "apt-cache", APT_CACHE)
         write_program(self.programs, "dpkg-deb", DPKG_DEB)
         write_program(self.programs, "dpkg", "print('amd64')")
         write_program(
@@ -295,7 +305,7 @@ def test_the_lock_lasts_as_long_as_an_apt_that_outlived_its_lab(apt: Apt) -> Non
     assert sorted(apt.log("fetched")) == sorted(PACKAGES)  # the orphan's files were waited for and used
 
 
-@pytest.mark.parametrize("program", ["apt-get", "apt-config", "dpkg", "dpkg-deb"])
+@pytest.mark.parametrize("program", ["apt-get", "apt-config", "apt-cache", "dpkg", "dpkg-deb"])
 def test_a_missing_program_is_named(apt: Apt, program: str) -> None:
     (apt.programs / program).unlink()
     apt.monkeypatch.setenv("PATH", str(apt.programs))
