@@ -82,7 +82,9 @@ TABLE_FEATURES: Final = (
         name="virtual-json-column", source=("ALTER TABLE t ADD g JSON AS (JSON_EXTRACT(j, '$.*')) VIRTUAL",), form=False
     ),
     TableFeature(
-        name="stored-json-column", source=("ALTER TABLE t ADD g JSON AS (JSON_ARRAY(k, n)) STORED",), form=False
+        name="stored-json-column",
+        source=("ALTER TABLE t ADD g JSON AS (JSON_MERGE_PATCH(k, JSON_OBJECT('n', n))) STORED",),
+        form=False,
     ),
     TableFeature(name="functional-index", source=(f"ALTER TABLE t ADD KEY ((CAST({_LENGTH} AS UNSIGNED)))",)),
     TableFeature(

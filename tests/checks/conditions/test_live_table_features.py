@@ -115,3 +115,20 @@ def test_faults_are_found(found: tuple[Lab, list[AnyRecord]], monkeypatch: pytes
     shown = [record for record in records if isinstance(record, CaseVerdict) and record.verdict.failing]
     assert all(record.replay == f"binlog-lab replay {record.case_file}" for record in shown)
     assert any(isinstance(record, Finding) for record in records)
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [item for item in table_features.TABLE_FEATURES if any("JSON AS" in sql for sql in item.source)],
+    ids=lambda item: item.name,
+)
+def test_a_generated_json_column_takes_the_deepest_documents(feature: Any, server: ProcessServer) -> None:
+    deepest = "[" * 100 + "1" + "]" * 100  # 100 containers
+    with server.connect() as connection, server.schema(connection):
+        connection.execute("CREATE TABLE t (id INT PRIMARY KEY, n INT, j JSON, k JSON)")
+        for sql in feature.source:
+            connection.execute(sql)
+        for number, document in enumerate((deepest, f'{{"a": {deepest[1:-1]}}}')):
+            connection.execute(f"INSERT INTO t (id, n, j, k) VALUES ({number}, 1, '{document}', '{document}')")
+            connection.execute("UPDATE t SET n = n + 1")
+        assert connection.execute("SELECT MAX(JSON_DEPTH(j)), MAX(JSON_DEPTH(k)) FROM t").rows == ((b"101", b"101"),)
