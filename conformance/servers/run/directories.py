@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from conformance.servers.errors import ServerUnavailable
+from conformance.servers.run.presence import announce, announced
 from conformance.servers.run.process_identity import is_running, processes_with_argument, signal_if_same, start_time
 from conformance.servers.run.supervisor import SOCKET_DIRECTORY, remove_run_directory
 
@@ -118,7 +119,9 @@ def new_run_directory(*, keep: bool, name: str | None = None, root: Path | None 
     if start is None:  # nobody could tell this directory from one of a lab that is gone
         raise ServerUnavailable("/proc is not mounted, so the lab cannot recognise its own processes", "mount /proc")
     name = f"{'kept' if keep else 'run'}-{pid}-{start}-{secrets.token_hex(3)}"
-    directory = (root or runs_root()) / name
+    root = root or runs_root()
+    announce(root, pid, start)
+    directory = root / name
     directory.mkdir(mode=0o700)
     return directory
 
@@ -141,6 +144,8 @@ def kill_servers_in(directory: Path) -> None:
 def remove_orphans() -> list[Path]:
     """Remove the run directories of labs that are gone, and kill a server that still runs in one of them.
 
+    A lab in another namespace of processes is told by its sign (:mod:`conformance.servers.run.presence`).
+
     Such a server exists only if the lab *and* its supervisor were killed while the server hung behind a wrapper.
     """
     removed = []
@@ -148,7 +153,7 @@ def remove_orphans() -> list[Path]:
     roots = {runs_root(), *([_root_in(MEMORY)] if in_memory.is_dir() else [])}
     for directory in [directory for root in roots for directory in root.glob("run-*")]:
         owner = _owner(directory)
-        if owner is None or is_running(*owner):
+        if owner is None or is_running(*owner) or announced(directory.parent, *owner):
             continue
         kill_servers_in(directory)
         remove_run_directory(directory)
