@@ -27,6 +27,7 @@ from conformance.servers.install.cache import FILES, cache_root, free_files
 from conformance.servers.install.installation import from_path, on_path
 from conformance.servers.roles.old_server import old_installation
 from conformance.servers.run.directories import temporary_directory
+from conformance.servers.run.presence import has_semaphores
 from conformance.servers.run.process_identity import start_time
 from conformance.servers.run.template import SPACE, template_directory
 
@@ -234,11 +235,15 @@ def _run_space() -> Fact:
 
 
 def _system() -> list[Fact]:
+    """What the system's own file systems lack; nothing on a usual machine."""
+    facts = []
     if start_time(os.getpid()) is None:
-        return [
-            Fact("processes", State.MISSING, "/proc is not mounted: the lab cannot recognise its own", "mount /proc")
-        ]
-    return []
+        said = "/proc is not mounted: the lab cannot recognise its own processes"
+        facts.append(Fact("processes", State.MISSING, said, "mount /proc"))
+    if not has_semaphores():
+        said = "no semaphores between processes: updates are compared in one process, which is slower"
+        facts.append(Fact("shared memory", State.ABSENT, said, "mount a tmpfs at /dev/shm"))
+    return facts
 
 
 def _version(distribution_name: str) -> str | None:

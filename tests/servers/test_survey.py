@@ -141,3 +141,11 @@ def test_a_system_without_proc_is_told(machine: Machine) -> None:
     assert "processes" not in machine.facts()
     machine.patch.setattr(survey, "start_time", lambda _: None)
     assert machine.missing() == ["processes"]
+
+
+def test_a_system_without_shared_memory_is_told_and_lacks_nothing(machine: Machine) -> None:
+    assert "shared memory" not in machine.facts()
+    machine.patch.setattr(survey, "has_semaphores", lambda: False)
+    fact = machine.facts()["shared memory"]
+    assert (fact.state, fact.remedy) == (State.ABSENT, "mount a tmpfs at /dev/shm")
+    assert machine.missing() == []

@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import fcntl
 import os
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,6 +23,15 @@ _held: dict[Path, int] = {}  # descriptors of this process's locks
 
 def _sign(root: Path, pid: int, start: str) -> Path:
     return root / f"{_PREFIX}{pid}-{start}"
+
+
+def has_semaphores() -> bool:
+    """Whether processes can share semaphores here. Linux keeps them in /dev/shm, which some systems lack."""
+    try:
+        get_context("fork").Lock()
+    except (OSError, ImportError):
+        return False
+    return True
 
 
 def announce(root: Path, pid: int, start: str) -> None:
