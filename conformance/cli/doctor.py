@@ -21,7 +21,8 @@ _MARKS = {"ok": "ok     ", "missing": "MISSING", "absent": "absent "}
 def command(form: str) -> None:
     """Show what is available here, what is missing, and how to get it.
 
-    Fetches, installs and starts nothing. Exit code 3 if a thing that 'conformance' needs is missing.
+    Installs nothing and leaves nothing running. Where the first run would fetch a server, the mirror is asked for its
+    signed index. Exit code 3 if a thing that 'conformance' needs is missing.
     """
     from conformance.builds import build
     from conformance.servers.survey import Fact, State, survey

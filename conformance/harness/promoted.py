@@ -24,6 +24,7 @@ from conformance.judge.damage.crashes import damage_of, damage_of_log
 from conformance.messages import did_you_mean
 from conformance.reference.errors import CodecError
 from conformance.requirements.catalogue import REQUIREMENTS
+from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install.cache import data_root
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ def target_directory() -> Path:
 
 def promoted() -> Iterator[tuple[AnyCase, str]]:
     """All promoted Cases, with their paths. Raises :class:`PromotionError` for a file that is no Case."""
-    for directory, origin in ((SHIPPED, "promoted"), (own_directory(), "promoted, your own")):
+    places = [(SHIPPED, "promoted")]
+    with suppress(ServerUnavailable):  # a user without a home directory has no Cases of their own
+        places.append((own_directory(), "promoted, your own"))
+    for directory, origin in places:
         for path in sorted(directory.glob("*.json")):
             case = read_case(path)
             if not case.requirements or case.requirements[0] not in REQUIREMENTS:

@@ -50,6 +50,10 @@ class LoginRefused(ServerError):
     """The server answered and refused the login."""
 
 
+class CertificateRefused(ServerError):
+    """The server's certificate does not pass the verification that the address asks for."""
+
+
 class GuestRefused(ServerError):
     """The lab refuses a server at an address, because others use it in a way the lab must not touch."""
 

@@ -1,4 +1,4 @@
-"""What this machine offers the lab: the facts behind ``binlog-lab doctor``. The survey fetches nothing and leaves
+"""What this machine offers the lab: the facts behind ``binlog-lab doctor``. The survey keeps nothing and leaves
 nothing running.
 """
 
@@ -13,22 +13,30 @@ import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from conformance.servers.containers.engine import connect
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install import bundle
 from conformance.servers.install.apt_sources import archives, distribution, read_sources
-from conformance.servers.install.cache import cache_root
+from conformance.servers.install.cache import FILES, cache_root, free_files
 from conformance.servers.install.installation import from_path, on_path
 from conformance.servers.install.server_packages import no_archive, suites_of
 from conformance.servers.roles.old_server import old_installation
+from conformance.servers.run.directories import temporary_directory
+from conformance.servers.run.presence import has_semaphores
+from conformance.servers.run.process_identity import start_time
+from conformance.servers.run.template import SPACE, template_directory
 
-_ROOM = 1 << 30  # bytes for fetching and unpacking a bundle, a template and two running servers
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.servers.install.installation import Installation
+_FETCHES = 800 << 20  # bytes for fetching and unpacking a bundle and making a template (observed on 9.7.4: 740 MiB)
+_RUNS = 1 << 30  # bytes for some running servers
 
 
 class State(StrEnum):
@@ -68,9 +76,12 @@ _EXTRA: tuple[tuple[str, str, str], ...] = (
 
 def survey() -> list[Fact]:
     """All facts, the most interesting first."""
+    servers, found, fetches = _server_facts()
     return [
-        *_server_facts(),
-        *_space(),
+        *servers,
+        _cache(found, fetches=fetches),
+        _run_space(),
+        *_system(),
         *_python(),
         _old(),
         _docker(),
@@ -78,17 +89,20 @@ def survey() -> list[Fact]:
     ]
 
 
-def _server_facts() -> list[Fact]:
+def _server_facts() -> tuple[list[Fact], Installation | None, bool]:
+    """The facts, the programs that ``--server process`` would start, and whether it would have to fetch them."""
     path, installed = _mysqld_on_path()
-    cached = _cached_bundles()
-    apt, fetchable = _apt()
-    usable = installed or cached.state is State.OK or fetchable
+    cached, bundled, has_bundle = _cached_bundles()
+    found = installed or bundled
+    apt, fetchable = _apt(needed=found is None and not has_bundle)
+    fetches = found is None and not has_bundle  # one that is there but cannot be started is not replaced
+    usable = found is not None or (fetches and fetchable)
     ways = [
         words
         for holds, words in (
-            (installed, "the installed mysqld"),
-            (cached.state is State.OK, "a cached bundle"),
-            (fetchable, "a bundle fetched by apt at the first run"),
+            (installed is not None, "the installed mysqld"),
+            (bundled is not None, "a cached bundle"),
+            (fetches and fetchable, "a bundle fetched by apt at the first run"),
         )
         if holds
     ]
@@ -100,43 +114,57 @@ def _server_facts() -> list[Fact]:
         if usable
         else "install a MySQL server, or give --server process:PATH with an unpacked one, or mysql://user@host:port",
     )
-    return [summary, path, cached, apt]
+    return [summary, path, cached, apt], found, fetches
 
 
-def _mysqld_on_path() -> tuple[Fact, bool]:
+def _mysqld_on_path() -> tuple[Fact, Installation | None]:
     mysqld = on_path()
     if mysqld is None:
-        return Fact("mysqld", State.ABSENT, "none on PATH, and MYSQLD is not set"), False
+        return Fact("mysqld", State.ABSENT, "none on PATH, and MYSQLD is not set"), None
     try:
         installation = from_path(mysqld)
     except ServerUnavailable as error:
-        return Fact("mysqld", State.ABSENT, f"{error.missing} (not used)"), False
-    return Fact("mysqld", State.OK, f"MySQL {installation.version}: {mysqld}"), True
+        return Fact("mysqld", State.ABSENT, f"{error.missing} (not used)"), None
+    return Fact("mysqld", State.OK, f"MySQL {installation.version}: {mysqld}"), installation
 
 
-def _cached_bundles() -> Fact:
+def _cached_bundles() -> tuple[Fact, Installation | None, bool]:
+    """The fact, the programs of the bundle to use if they can be started, and whether there is such a bundle."""
     found = bundle.cached()
     pin = bundle.pinned_version()
     if pin is not None and all(item.version != pin for item in found):
         have = ", ".join(item.version for item in found) or "none"
-        return Fact(
-            "bundle",
-            State.ABSENT,
-            f"BINLOG_LAB_BUNDLE={pin} is not in the cache (there: {have})",
-            "unset BINLOG_LAB_BUNDLE, or: binlog-lab servers install",
+        return (
+            Fact(
+                "bundle",
+                State.ABSENT,
+                f"BINLOG_LAB_BUNDLE={pin} is not in the cache (there: {have})",
+                "unset BINLOG_LAB_BUNDLE, or: binlog-lab servers install",
+            ),
+            None,
+            False,
         )
     if not found:
-        return Fact(
-            "bundle",
-            State.ABSENT,
-            f"none in {cache_root()}",
-            "fetched when first needed; or now: binlog-lab servers install",
+        return (
+            Fact(
+                "bundle",
+                State.ABSENT,
+                f"none in {cache_root()}",
+                "fetched when first needed; or now: binlog-lab servers install",
+            ),
+            None,
+            False,
         )
+    try:
+        installation = next(item for item in found if pin in (None, item.version)).installation()
+    except ServerUnavailable as error:  # on a file system that starts no programs, for one
+        return Fact("bundle", State.ABSENT, f"{error.missing} (in {cache_root()})", error.remedy), None, True
     words = ", ".join(f"MySQL {item.version} (fetched {item.fetched[:10]})" for item in found)
-    return Fact("bundle", State.OK, f"{words} in {cache_root()}")
+    return Fact("bundle", State.OK, f"{words} in {cache_root()}"), installation, True
 
 
-def _apt() -> tuple[Fact, bool]:
+def _apt(*, needed: bool) -> tuple[Fact, bool]:
+    """Whether a bundle can be fetched; the mirror is asked only where the first run would have to."""
     absent = [name for name in ("apt-get", "apt-config", "apt-cache", "dpkg", "dpkg-deb") if shutil.which(name) is None]
     if absent:
         detail = f"{', '.join(absent)} not found: the bundle cannot be fetched here"
@@ -147,34 +175,69 @@ def _apt() -> tuple[Fact, bool]:
         if not found:
             raise no_archive(here)
         suites, _ = suites_of(found[0], here)
+        if needed:
+            bundle.try_archive()
     except ServerUnavailable as error:
-        return Fact("apt", State.ABSENT, error.missing, error.remedy), False
-    return Fact(
-        "apt",
-        State.OK,
-        f"{here.id} {here.codename}; the bundle comes from suite {suites[0]} of the same mirror (not tried now)",
-    ), True
+        said = [line.removeprefix("  | ") for line in error.detail.splitlines() if "E: " in line]
+        return Fact("apt", State.ABSENT, " | ".join([error.missing, *said[:1]]), error.remedy), False
+    tried = "its signed index is there" if needed else "not tried now"
+    words = f"{here.id} {here.codename}; the bundle comes from suite {suites[0]} of the same mirror ({tried})"
+    return Fact("apt", State.OK, words), True
 
 
-def _space() -> list[Fact]:
-    facts = []
-    for name, directory in (("cache space", cache_root()), ("run space", Path(tempfile.gettempdir()))):
-        existing = directory
-        while not existing.exists():
-            existing = existing.parent
-        free = shutil.disk_usage(existing).free
-        writable = os.access(existing, os.W_OK)
-        good = free >= _ROOM and writable
-        detail = f"{free / 2**30:.1f} GiB free in {directory}" + ("" if writable else ", not writable")
-        variable = "BINLOG_LAB_CACHE" if name == "cache space" else "TMPDIR"
-        facts.append(
-            Fact(
-                name,
-                State.OK if good else State.MISSING,
-                detail,
-                "" if good else f"1 GiB is comfortable; set {variable} to another directory",
-            )
+def _existing(directory: Path) -> Path:
+    while not directory.exists():
+        directory = directory.parent
+    return directory
+
+
+def _cache(found: Installation | None, *, fetches: bool) -> Fact:
+    """The cache: what a first run writes there, for programs that are there already or are still to be fetched."""
+    directory = cache_root()
+    existing = _existing(directory)
+    free = shutil.disk_usage(existing).free
+    template = found is not None and (template_directory(found) / "data").is_dir()
+    if template and not fetches:
+        return Fact("cache space", State.OK, f"all that a run needs is in {directory}")
+    needed = _FETCHES if fetches else SPACE
+    wrong = []
+    if free < needed:
+        wrong.append(f"{needed >> 20} MiB are needed")
+    if (files := free_files(existing)) is not None and files < FILES:
+        wrong.append(f"room for {files} files only (inodes), {FILES} are needed")
+    if not os.access(existing, os.W_OK):
+        wrong.append("not writable")
+    if os.statvfs(existing).f_flag & os.ST_NOEXEC:
+        wrong.append("no program can be started there (mounted noexec)")
+    detail = f"{free / 2**30:.1f} GiB free in {directory}"
+    if wrong:
+        return Fact(
+            "cache space", State.MISSING, ", ".join([detail, *wrong]), "set BINLOG_LAB_CACHE to another directory"
         )
+    return Fact("cache space", State.OK, detail)
+
+
+def _run_space() -> Fact:
+    try:
+        directory = temporary_directory()
+    except ServerUnavailable as error:
+        return Fact("run space", State.MISSING, error.missing, error.remedy)
+    free = shutil.disk_usage(directory).free
+    detail = f"{free / 2**30:.1f} GiB free in {directory}"
+    if free < _RUNS:
+        return Fact("run space", State.MISSING, detail, "1 GiB is comfortable; set TMPDIR to another directory")
+    return Fact("run space", State.OK, detail)
+
+
+def _system() -> list[Fact]:
+    """What the system's own file systems lack; nothing on a usual machine."""
+    facts = []
+    if start_time(os.getpid()) is None:
+        said = "/proc is not mounted: the lab cannot recognise its own processes"
+        facts.append(Fact("processes", State.MISSING, said, "mount /proc"))
+    if not has_semaphores():
+        said = "no semaphores between processes: updates are compared in one process, which is slower"
+        facts.append(Fact("shared memory", State.ABSENT, said, "mount a tmpfs at /dev/shm"))
     return facts
 
 

@@ -16,6 +16,7 @@ import pytest
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.errors import (
     CaptureError,
+    CertificateRefused,
     ConnectionLost,
     GuestRefused,
     LoginRefused,
@@ -508,7 +509,7 @@ def test_tls_that_is_asked_for_is_never_given_up(installation: Installation) -> 
         ca = server.data_directory / "ca.pem"
         with connect(replace(account, tls=(("ssl-mode", "VERIFY_CA"), ("ssl-ca", str(ca))))) as connection:
             assert connection.execute("SHOW STATUS LIKE 'Ssl_cipher'").texts()[0][1]
-        with pytest.raises(ConnectionLost):
+        with pytest.raises(CertificateRefused, match="mismatch"):
             connect(replace(account, tls=(("ssl-mode", "VERIFY_IDENTITY"), ("ssl-ca", str(ca)))))
         with connect(replace(account, tls=(("ssl-mode", "DISABLED"),))) as connection:
             assert connection.execute("SHOW STATUS LIKE 'Ssl_cipher'").texts()[0][1] == ""

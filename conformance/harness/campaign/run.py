@@ -12,7 +12,7 @@ import signal
 import time
 import traceback
 from collections import Counter, deque
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.harness.campaign.blocks import UPDATES_PER_BLOCK, BlockResult, Limits, run_block
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.run.attached import AttachedServer, Attachment
+from conformance.servers.run.presence import has_semaphores
 from conformance.servers.run.supervisor import PR_SET_PDEATHSIG, prctl
 from generators.scalars import portable_doubles
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from conformance.servers.base import Server
 
@@ -103,11 +104,16 @@ class Campaign:
         """Blocks as they are judged, in order."""
         sizes = self.sizes
         workers = min(self.workers, len(sizes)) or 1
-        pool = ProcessPoolExecutor(
-            workers,
-            mp_context=get_context("fork"),  # all are forked before the pool starts its thread
-            initializer=_start_worker,
-            initargs=(Attachment.of(self.server), os.getpid(), self.portable),
+        attachment = Attachment.of(self.server)
+        pool: Executor = (
+            ProcessPoolExecutor(
+                workers,
+                mp_context=get_context("fork"),  # all are forked before the pool starts its thread
+                initializer=_start_worker,
+                initargs=(attachment, os.getpid(), self.portable),
+            )
+            if has_semaphores()
+            else _OneProcess(attachment, portable=self.portable)
         )
         waiting: deque[Future[BlockResult | _Failure]] = deque()
         try:
@@ -150,7 +156,27 @@ def server_limits(server: Server) -> Limits:
         )
 
 
-def _stop(pool: ProcessPoolExecutor) -> None:
+class _OneProcess(Executor):
+    """The pool of a machine whose processes cannot share semaphores: the lab itself does the work, at once."""
+
+    def __init__(self, attachment: Attachment, *, portable: bool) -> None:
+        _attach(attachment, portable=portable)
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        """Do the work. It returns its errors; what it raises is for the caller, as Ctrl-C is."""
+        future: Future[Any] = Future()
+        future.set_result(work(*arguments, **options))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002 - as every pool
+        """Close the session."""
+        for name in ("stack", "doubles"):
+            if name in _worker:
+                _worker[name].close()
+        _worker.clear()
+
+
+def _stop(pool: Executor) -> None:
     """End the workers; kill those that wait for a dead or hanging server."""
     with _undisturbed():
         processes = active_children()
@@ -201,6 +227,10 @@ def _start_worker(attachment: Attachment, parent: int, portable: bool) -> None:
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
+    _attach(attachment, portable=portable)
+
+
+def _attach(attachment: Attachment, *, portable: bool) -> None:
     _worker["server"] = AttachedServer(attachment)
     _worker["doubles"] = stack = ExitStack()  # kept until the process ends
     stack.enter_context(portable_doubles(portable))

@@ -55,7 +55,8 @@ def sockets() -> list[Path]:
 
 def connect() -> DockerClient:
     """The engine that ``DOCKER_HOST`` names, else the first of this machine that answers."""
-    if find_spec("docker") is None:
+    package = find_spec("docker")
+    if package is None or package.origin is None:  # without a file: the folder of that name in our own checkout
         raise ServerUnavailable(
             "the Python package docker is not installed, which talks to container engines",
             "pip install 'binlog-lab[docker]'",

@@ -41,9 +41,9 @@ class Image:
 
 def find_image(name: str, *, narrate: Narrate = silent, progress: Callable[[Progress], None] = no_progress) -> Image:
     """Find the image in the engine, or pull it."""
+    client = engine_run(narrate).client  # first: it says what is missing where the package is not installed
     from docker.errors import ImageNotFound
 
-    client = engine_run(narrate).client
     with telling(f"look for the image {name}"):
         try:
             found = client.images.get(name)

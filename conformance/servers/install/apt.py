@@ -3,6 +3,10 @@
 apt itself checks the archive's signature and every hash; this module never relaxes that, whatever the machine's own
 configuration says. The session takes over the machine's ``Acquire`` settings, which say how to reach the network
 (proxies, time limits, certificates). It leaves out hooks, pins and other sources.
+
+apt also refuses an index that has expired, so that nobody can hold back updates. A machine with an old mirror says in
+its own configuration that apt shall take it (``Acquire::Check-Valid-Until``, or an option of the source), and the
+session does the same. A user who may not change that sets ``BINLOG_LAB_EXPIRED_INDEX=1``.
 """
 
 # Starting programs is the job of this module.
@@ -17,7 +21,7 @@ import select
 import shutil
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ServerUnavailable
@@ -33,6 +37,8 @@ _LEFT_OUT = re.compile(
     r"Acquire::(Allow\w*Repositories|IndexTargets|Languages|PDiffs|ForceHash|GzipIndexes)\b", re.IGNORECASE
 )
 _LAST_LINES = 12
+EXPIRED: Final = "BINLOG_LAB_EXPIRED_INDEX"
+_TRY_SECONDS = 10
 _NOT_KEPT = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/lintian", "usr/share/bug")
 
 FULL_MIRROR = (
@@ -75,6 +81,19 @@ _DIAGNOSES: tuple[tuple[str, str, str], ...] = (
         "update the distribution's archive keyring (package debian-archive-keyring or ubuntu-keyring), then try again",
     ),
     (
+        r"Release file .* is expired",
+        "the archive's index is out of date: its Release file has expired (the mirror stands still, or a fast clock)",
+        (
+            "set BINLOG_LAB_MIRROR to the address of a mirror that is up to date, or take the old index with "
+            "BINLOG_LAB_EXPIRED_INDEX=1 (signatures and hashes are checked as before)"
+        ),
+    ),
+    (
+        r"Release file .* is not valid yet",
+        "the archive's index is from the future: this machine's clock is slow",
+        "set the clock of this machine",
+    ),
+    (
         r"No space left on device|enough free space|Write error",
         "the disk is full",
         "free some space, or set BINLOG_LAB_CACHE to a directory with room",
@@ -104,6 +123,11 @@ _DIAGNOSES: tuple[tuple[str, str, str], ...] = (
         "set BINLOG_LAB_CACHE to a directory of your own on a local file system",
     ),
 )
+
+
+def takes_expired() -> bool:
+    """Whether the user takes an index that has expired."""
+    return os.environ.get(EXPIRED, "0") not in ("", "0")
 
 
 def diagnose(output: str, doing: str) -> ServerUnavailable:
@@ -194,6 +218,7 @@ class AptSession(Closing):
             "Acquire::Languages": "none",
             "Acquire::PDiffs": "false",
             "Acquire::Retries": "2",
+            **({"Acquire::Check-Valid-Until": "false"} if takes_expired() else {}),
         }
         lines = [machine_acquire_settings(self._apt_config)]
         lines.extend(f'{name} "{value}";' for name, value in settings.items())
@@ -202,6 +227,19 @@ class AptSession(Closing):
     def update(self, progress: Callable[[float, str], None]) -> None:
         """Fetch the signed index."""
         self._run(["update"], "fetching the package index", progress)
+
+    def try_index(self) -> None:
+        """Fetch and verify the signed list of indexes alone (0.2 MB for Debian), with short patience; keep nothing."""
+        self._run(
+            [
+                *("-o", "Acquire::IndexTargets::deb::Packages::DefaultEnabled=false"),
+                *("-o", "Acquire::Retries=0"),
+                *("-o", f"Acquire::http::Timeout={_TRY_SECONDS}"),
+                *("-o", f"Acquire::https::Timeout={_TRY_SECONDS}"),
+                "update",
+            ],
+            "asking the mirror",
+        )
 
     def plan(self, packages: tuple[str, ...]) -> list[Package]:
         """All packages that ``packages`` need, with sizes and hashes from the signed index; fetches nothing."""

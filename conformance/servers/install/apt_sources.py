@@ -11,19 +11,28 @@ import re
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _WORD = re.compile(r"\[[^\]]*\]|\S+")
+_DATES = ("Check-Valid-Until", "Valid-Until-Min", "Valid-Until-Max", "Check-Date", "Date-Max-Future")
 _SCHEMES = ("http", "https", "file", "copy", "mirror", "mirror+http", "mirror+https", "mirror+file", "tor+http", "ftp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One archive with one list of suites. ``signed_by`` is a keyring path, a key block, or empty: apt's own keys."""
+    """One archive with one list of suites. ``signed_by`` is a keyring path, a key block, or empty: apt's own keys.
+
+    ``dates``: apt's options of this source about the age of its index, as fields of deb822 with their values.
+    """
 
     uri: str
     suites: tuple[str, ...]
     components: tuple[str, ...] = ()
     signed_by: str = ""
+    dates: tuple[tuple[str, str], ...] = ()
 
     def joined(self, other: Source) -> Source:
         """This archive with the suites and components of another line of it."""
@@ -42,6 +51,7 @@ class Source:
             f"URIs: {uri}",
             f"Suites: {' '.join(suites)}",
             f"Components: {' '.join(components)}",
+            *(f"{name}: {value}" for name, value in self.dates),
         ]
         if self.signed_by:
             # A path stands on the line; a key block begins on the next one, its empty lines written as a dot.
@@ -75,15 +85,28 @@ def parse_one_line(text: str) -> list[Source]:
         words = _WORD.findall(line.partition("#")[0])
         if not words or words[0] != "deb":
             continue
-        signed_by = ""
+        options: dict[str, str] = {}
         if len(words) > 1 and words[1].startswith("["):
             for option in words.pop(1)[1:-1].split():
                 name, _, value = option.partition("=")
-                if name.lower() == "signed-by":
-                    signed_by = value
+                options[name.lower()] = value
         if len(words) >= 3:
-            sources.append(Source(uri=words[1], suites=(words[2],), components=tuple(words[3:]), signed_by=signed_by))
+            signed_by = options.get("signed-by", "")
+            sources.append(
+                Source(
+                    uri=words[1],
+                    suites=(words[2],),
+                    components=tuple(words[3:]),
+                    signed_by=signed_by,
+                    dates=_dates(options),
+                )
+            )
     return sources
+
+
+def _dates(options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Options of sources.list(5) about the age of the index; no other option may weaken apt's checks."""
+    return tuple((field, options[field.lower()]) for field in _DATES if field.lower() in options)
 
 
 def _stanzas(text: str) -> list[dict[str, str]]:
@@ -123,6 +146,7 @@ def parse_deb822(text: str) -> list[Source]:
                 suites=tuple(stanza.get("suites", "").split()),
                 components=tuple(stanza.get("components", "").split()),
                 signed_by=signed_by,
+                dates=_dates(stanza),
             )
             for uri in stanza.get("uris", "").split()
         )

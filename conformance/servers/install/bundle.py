@@ -11,11 +11,13 @@ import datetime as dt
 import json
 import os
 import shutil
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.install.apt import NOT_UNPACKED, AptSession, Package, require_program
+from conformance.servers.install.apt import EXPIRED, NOT_UNPACKED, AptSession, Package, require_program, takes_expired
 from conformance.servers.install.apt_sources import Distribution, Source, archives, distribution, read_sources
 from conformance.servers.install.cache import building, cache_root, locked, require_space, silent
 from conformance.servers.install.installation import Installation, from_path
@@ -23,10 +25,10 @@ from conformance.servers.install.server_packages import no_archive, server_packa
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from conformance.servers.install.cache import Narrate
 
+_FULL = 16 << 20  # bytes left on a disk that nobody can work with
 _UNPACKED_FACTOR = 7  # unpacked size over fetched size (observed: 6.5)
 
 
@@ -123,6 +125,29 @@ def _pick(bundles: list[Bundle], wanted: str | None) -> Bundle | None:
     return next((bundle for bundle in bundles if wanted is None or bundle.version == wanted), None)
 
 
+def try_archive() -> None:
+    """Ask the archives that a fetch would use for a signed index; keep nothing. Raises :class:`ServerUnavailable`."""
+    here = distribution()
+    failure: ServerUnavailable | None = None
+    for source in _candidates(here):
+        stanza = source.stanza(*suites_of(source, here))
+        try:
+            with tempfile.TemporaryDirectory(prefix="binlog-lab-") as work, AptSession(Path(work), stanza) as apt:
+                return apt.try_index()
+        except ServerUnavailable as error:
+            failure = failure or error
+    assert failure is not None
+    raise failure
+
+
+def _candidates(here: Distribution) -> list[Source]:
+    """The machine's archives of this distribution, best first; never empty."""
+    candidates = archives(read_sources(), here)
+    if not candidates:
+        raise no_archive(here)
+    return candidates
+
+
 class _Fetch:
     """One fetch, from the machine's sources to a published bundle. The caller holds the lock."""
 
@@ -138,22 +163,23 @@ class _Fetch:
         here = distribution()
         require_program("dpkg-deb", "dpkg")
         require_program("apt-get", "apt")
-        candidates = archives(read_sources(), here)
-        if not candidates:
-            raise no_archive(here)
         failure: ServerUnavailable | None = None
-        for source in candidates:
+        for source in _candidates(here):
             try:
                 return self._from(source, here)
             except ServerUnavailable as error:
                 failure = failure or error
         assert failure is not None
+        if self.work.is_dir() and shutil.disk_usage(self.work).free < _FULL:  # what would be continued fills the disk
+            shutil.rmtree(self.work, ignore_errors=True)
         raise failure
 
     def _from(self, source: Source, here: Distribution) -> Bundle:
         suites, components = suites_of(source, here)
         with AptSession(self.work, source.stanza(suites, components), hold=self.lock) as apt:
             self.narrate(f"fetching the package index of {here.family} {suites[0]}")
+            if takes_expired():
+                self.narrate(f"{EXPIRED} is set: an index that has expired is taken; signatures are checked")
             apt.update(lambda percent, _: self.progress(Progress(step="index", percent=percent)))
             names = server_packages(apt, here.family, suites)
             plan = apt.plan(names)

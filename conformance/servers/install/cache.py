@@ -14,10 +14,12 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final
 
 from conformance.servers.errors import ServerUnavailable
 
 Narrate = Callable[[str], None]
+FILES: Final = 1000  # more than a bundle has (600 for 9.7.4), or a server's data
 
 
 def silent(_: str) -> None:
@@ -29,17 +31,26 @@ def cache_root() -> Path:
     own = os.environ.get("BINLOG_LAB_CACHE")
     if own:
         return Path(own).expanduser().absolute()
-    base = os.environ.get("XDG_CACHE_HOME")
-    # The specification says that a relative XDG path is to be ignored.
-    directory = Path(base) if base and Path(base).is_absolute() else Path.home() / ".cache"
-    return directory / "binlog-lab"
+    return _users("XDG_CACHE_HOME", ".cache", "BINLOG_LAB_CACHE") / "binlog-lab"
 
 
 def data_root() -> Path:
     """``binlog-lab`` in the user's directory for data: files that must be kept, and belong in no repository."""
-    base = os.environ.get("XDG_DATA_HOME")
-    directory = Path(base) if base and Path(base).is_absolute() else Path.home() / ".local" / "share"
-    return directory / "binlog-lab"
+    return _users("XDG_DATA_HOME", ".local/share", "XDG_DATA_HOME") / "binlog-lab"
+
+
+def _users(variable: str, below_home: str, remedy: str) -> Path:
+    """A directory of this user. Raises :class:`ServerUnavailable` for a user without a home directory."""
+    base = os.environ.get(variable)
+    if base and Path(base).is_absolute():  # the specification says that a relative path is to be ignored
+        return Path(base)
+    try:
+        return Path.home() / below_home
+    except RuntimeError as error:
+        raise ServerUnavailable(
+            f"user {os.getuid()} has no home directory: HOME is not set, and the system does not know this user",
+            f"set HOME, or set {remedy} to a directory that can be written",
+        ) from error
 
 
 def make_directory(path: Path) -> Path:
@@ -102,10 +113,21 @@ def building(final: Path) -> Iterator[Path]:
 
 
 def require_space(directory: Path, needed: int, purpose: str) -> None:
-    """Raise if the file system of ``directory`` has less than ``needed`` bytes left."""
+    """Raise if the file system of ``directory`` has less than ``needed`` bytes left, or hardly any files."""
     free = shutil.disk_usage(directory).free
     if free < needed:
         raise ServerUnavailable(
             f"not enough disk space for {purpose}: {needed >> 20} MiB needed, {free >> 20} MiB free in {directory}",
             "free some space, or set BINLOG_LAB_CACHE (bundle and templates) or TMPDIR (running servers) elsewhere",
         )
+    if (files := free_files(directory)) is not None and files < FILES:
+        raise ServerUnavailable(
+            f"not enough inodes for {purpose}: {FILES} files needed, {files} free in {directory}",
+            "remove some files, or set BINLOG_LAB_CACHE (bundle and templates) or TMPDIR (running servers) elsewhere",
+        )
+
+
+def free_files(directory: Path) -> int | None:
+    """How many files the file system of ``directory`` still has room for; ``None`` if it has no such limit."""
+    found = os.statvfs(directory)
+    return found.f_favail if found.f_files else None

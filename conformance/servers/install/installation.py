@@ -139,6 +139,11 @@ def inspect(mysqld: Path, origin: str) -> Installation:
     if not mysqld.is_file():
         raise ServerUnavailable(f"{mysqld} does not exist or is not a file")
     if not os.access(mysqld, os.X_OK):
+        if mysqld.stat().st_mode & 0o111 and os.statvfs(mysqld).f_flag & os.ST_NOEXEC:
+            raise ServerUnavailable(
+                f"{mysqld} cannot be started: its file system is mounted noexec",
+                "set BINLOG_LAB_CACHE (for the bundle) to a directory where programs can be started",
+            )
         raise ServerUnavailable(f"{mysqld} is not executable")
     launcher, options, directories = _layout(mysqld)
     stat = mysqld.stat()

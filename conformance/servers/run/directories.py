@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from conformance.servers.errors import ServerUnavailable
+from conformance.servers.run.presence import announce, announced
 from conformance.servers.run.process_identity import is_running, processes_with_argument, signal_if_same, start_time
 from conformance.servers.run.supervisor import SOCKET_DIRECTORY, remove_run_directory
 
@@ -25,9 +26,25 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - the directory in it is checked like th
 _ROOMY = 2 << 30
 
 
+def temporary_directory() -> Path:
+    """The directory for temporary files, for the lab and for the programs that it starts.
+
+    Raises :class:`ServerUnavailable` where MySQL's programs could not write theirs: they know TMPDIR and /tmp only.
+    Without a place for them mysqlbinlog prints cut BINLOG statements and reports no error (observed on 9.7.4).
+    """
+    theirs = Path(os.environ.get("TMPDIR") or "/tmp")  # noqa: S108 - looked at only
+    if not theirs.is_dir() or not os.access(theirs, os.W_OK | os.X_OK):
+        named = f"TMPDIR={theirs}" if "TMPDIR" in os.environ else f"{theirs}, as TMPDIR is not set,"
+        raise ServerUnavailable(
+            f"no directory for temporary files: {named} is not a directory that can be written",
+            "set TMPDIR to a directory that can be written",
+        )
+    return Path(tempfile.gettempdir())
+
+
 def runs_root() -> Path:
     """The user's directory for running servers, in TMPDIR. Raises an error if somebody else could have made it."""
-    return _root_in(Path(tempfile.gettempdir()))
+    return _root_in(temporary_directory())
 
 
 def memory_root() -> Path:
@@ -37,6 +54,7 @@ def memory_root() -> Path:
     """
     if "TMPDIR" in os.environ or not MEMORY.is_dir() or not os.access(MEMORY, os.W_OK):
         return runs_root()
+    temporary_directory()  # for the programs, also where the servers need none
     roomy = min(shutil.disk_usage(MEMORY).free, available_memory()) >= _ROOMY
     return _root_in(MEMORY) if roomy else runs_root()
 
@@ -71,7 +89,13 @@ def socket_path(directory: Path) -> str:
     path = str(directory / SOCKET_NAME)
     if len(os.fsencode(path)) < SOCKET_LIMIT:
         return path
-    short = Path(tempfile.mkdtemp(prefix="bl-", dir="/tmp"))
+    try:
+        short = Path(tempfile.mkdtemp(prefix="bl-", dir="/tmp"))
+    except OSError as error:
+        raise ServerUnavailable(
+            f"the path {path} is too long for a socket, and /tmp has no room for a shorter one: {error.strerror}",
+            "set TMPDIR to a directory with a shorter path",
+        ) from error
     (directory / SOCKET_DIRECTORY).symlink_to(short)
     return str(short / SOCKET_NAME)
 
@@ -91,8 +115,13 @@ def new_run_directory(*, keep: bool, name: str | None = None, root: Path | None 
             ) from None
         return directory
     pid = os.getpid()
-    name = f"{'kept' if keep else 'run'}-{pid}-{start_time(pid)}-{secrets.token_hex(3)}"
-    directory = (root or runs_root()) / name
+    start = start_time(pid)
+    if start is None:  # nobody could tell this directory from one of a lab that is gone
+        raise ServerUnavailable("/proc is not mounted, so the lab cannot recognise its own processes", "mount /proc")
+    name = f"{'kept' if keep else 'run'}-{pid}-{start}-{secrets.token_hex(3)}"
+    root = root or runs_root()
+    announce(root, pid, start)
+    directory = root / name
     directory.mkdir(mode=0o700)
     return directory
 
@@ -115,6 +144,8 @@ def kill_servers_in(directory: Path) -> None:
 def remove_orphans() -> list[Path]:
     """Remove the run directories of labs that are gone, and kill a server that still runs in one of them.
 
+    A lab in another namespace of processes is told by its sign (:mod:`conformance.servers.run.presence`).
+
     Such a server exists only if the lab *and* its supervisor were killed while the server hung behind a wrapper.
     """
     removed = []
@@ -122,7 +153,7 @@ def remove_orphans() -> list[Path]:
     roots = {runs_root(), *([_root_in(MEMORY)] if in_memory.is_dir() else [])}
     for directory in [directory for root in roots for directory in root.glob("run-*")]:
         owner = _owner(directory)
-        if owner is None or is_running(*owner):
+        if owner is None or is_running(*owner) or announced(directory.parent, *owner):
             continue
         kill_servers_in(directory)
         remove_run_directory(directory)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from conformance.servers.install.installation import Installation
 
-_SPACE = 400 << 20
+SPACE: Final = 400 << 20  # bytes that making a template may take
 _SMALL_REDO = "--loose-innodb-redo-log-capacity=8M"  # the server grows it to its own setting at start
 
 
@@ -42,12 +42,7 @@ PAGE_SIZE: Final = "innodb-page-size"
 
 def template(installation: Installation, narrate: Narrate = silent, *, page_size: str | None = None) -> Path:
     """The data directory to copy, built under a lock on first use. ``page_size``: InnoDB's, as its option takes it."""
-    stat = installation.mysqld.stat()
-    key = hashlib.sha256(
-        json.dumps([str(installation.mysqld.resolve()), stat.st_size, stat.st_mtime_ns, installation.version]).encode()
-    ).hexdigest()[:12]
-    pages = "" if page_size is None else f"-pages-{page_size}"
-    directory = cache_root() / "templates" / f"{installation.version}-{key}{pages}"
+    directory = template_directory(installation, page_size=page_size)
     data = directory / "data"
     if data.is_dir():
         return data
@@ -55,7 +50,7 @@ def template(installation: Installation, narrate: Narrate = silent, *, page_size
     with locked(cache_root() / "templates.lock", narrate, "builds a data directory template"):
         if data.is_dir():
             return data
-        require_space(directory.parent, _SPACE, "a data directory template")
+        require_space(directory.parent, SPACE, "a data directory template")
         narrate(f"initialising a data directory template for MySQL {installation.version} (once)")
         with building(directory) as temporary:
             whole = temporary / "whole"
@@ -65,6 +60,16 @@ def template(installation: Installation, narrate: Narrate = silent, *, page_size
             record = {"mysqld": str(installation.mysqld), "version": installation.version}
             (temporary / "template.json").write_text(json.dumps(record), encoding="utf-8")
     return data
+
+
+def template_directory(installation: Installation, *, page_size: str | None = None) -> Path:
+    """Where the template of these programs is, or will be: its ``data``, and ``template.json``, which names them."""
+    stat = installation.mysqld.stat()
+    key = hashlib.sha256(
+        json.dumps([str(installation.mysqld.resolve()), stat.st_size, stat.st_mtime_ns, installation.version]).encode()
+    ).hexdigest()[:12]
+    pages = "" if page_size is None else f"-pages-{page_size}"
+    return cache_root() / "templates" / f"{installation.version}-{key}{pages}"
 
 
 def _initialise(installation: Installation, data: Path, work: Path, page_size: str | None) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import struct
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, LoginRefused, ProtocolError, ServerUnavailable, SqlError
 from conformance.servers.wire.packets import PacketStream, Result, parse_error
+from conformance.servers.wire.tls import Options, require_tls, tls_arguments, tls_trouble, without_strict_checks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 # allowed (1129, 1130), account locked (3118), secure transport required (3159), plugin not usable (1251, 2059, 2061).
 _REFUSALS = frozenset({1044, 1045, 1129, 1130, 1251, 1698, 1820, 1862, 2059, 2061, 3118, 3159})
 _QUERY_ATTRIBUTES = 1 << 27
-_CLIENT_SSL = 1 << 11
 PATIENCE: Final = "BINLOG_LAB_PATIENCE"
 _PATIENCE_SECONDS: Final = 600.0
 _COM_QUIT, _COM_PING = b"\x01", b"\x0e"
@@ -40,7 +39,7 @@ class Address:
     socket: str | None = None
     user: str = "root"
     password: str = field(default="", repr=False)
-    tls: tuple[tuple[str, str], ...] = ()  # ssl-mode, ssl-ca, ssl-cert, ssl-key as given
+    tls: Options = ()
 
     def as_user(self, user: str | None, password: str | None, *, tcp: bool = False) -> Address:
         """The same server with another account (``None``: the same account), over TCP alone if ``tcp``."""
@@ -296,12 +295,11 @@ def connect(
     if address.socket:
         arguments |= {"unix_socket": address.socket, "ssl_disabled": True}
     else:
-        arguments |= {"host": address.host, "port": address.port, **_tls_arguments(dict(address.tls))}
+        arguments |= {"host": address.host, "port": address.port, **tls_arguments(address.tls)}
+        require_tls(str(address), (address.host, address.port), address.tls, connect_timeout)
     if database is not None:
         arguments["database"] = database
-    if _needs_tls(address) and not address.socket:
-        _require_tls(address, connect_timeout)
-    raw: Any = connector.MySQLConnection()
+    raw: Any = without_strict_checks(connector.MySQLConnection)()
     try:
         raw.connect(**arguments)
     except BaseException as error:
@@ -328,50 +326,11 @@ def _socket_of(raw: Any) -> Any:
     return getattr(getattr(raw, "_socket", None), "sock", None)
 
 
-def _tls_arguments(tls: dict[str, str]) -> dict[str, Any]:
-    """MySQL's client options under the connector's names. Without ssl-mode: encrypted if the server supports it."""
-    mode = tls.get("ssl-mode", "PREFERRED").upper()
-    if mode == "DISABLED":
-        return {"ssl_disabled": True}
-    arguments: dict[str, Any] = {"ssl_disabled": False}
-    for name in ("ssl-ca", "ssl-cert", "ssl-key"):
-        if name in tls:
-            arguments[name.replace("-", "_")] = tls[name]
-    if mode in ("VERIFY_CA", "VERIFY_IDENTITY"):
-        arguments["ssl_verify_cert"] = True
-        arguments["ssl_verify_identity"] = mode == "VERIFY_IDENTITY"
-    return arguments
-
-
-def _needs_tls(address: Address) -> bool:
-    return dict(address.tls).get("ssl-mode", "PREFERRED").upper() not in ("DISABLED", "PREFERRED")
-
-
-def _require_tls(address: Address, timeout: float) -> None:
-    """Inspect the greeting before the connector logs in: without TLS it would send everything unencrypted, the password
-    included.
-    """
-    try:
-        with socket.create_connection((address.host, address.port), timeout) as probe:
-            greeting = b""
-            while len(greeting) < 4 or len(greeting) < 4 + int.from_bytes(greeting[:3], "little"):
-                chunk = probe.recv(4096)
-                if not chunk:
-                    break
-                greeting += chunk
-    except OSError as error:
-        raise ConnectionLost(f"cannot connect to {address}: {error.strerror or error}") from None
-    # Version 10, server version up to a zero, thread id 4, challenge 8, filler 1, then the lower capability flags.
-    flags = greeting.find(b"\0", 5) + 14
-    if greeting[4:5] == b"\x0a" and flags + 2 <= len(greeting):
-        capabilities = int.from_bytes(greeting[flags : flags + 2], "little")
-        if not capabilities & _CLIENT_SSL:
-            raise ConnectionLost(f"{address}: the server offers no TLS, and ssl-mode asks for it")
-
-
 def _login_error(address: Address, error: Any, seconds: float) -> Exception:
     if _is_timeout(error):  # the connector's own text advises on calls of the connector
         return ConnectionLost(f"cannot connect to {address}: no answer from the server in {seconds:g} s")
+    if (trouble := tls_trouble(str(address), address.tls, error)) is not None:
+        return trouble
     number = int(error.errno or 0)
     text = str(error.msg or error)
     if number in _REFUSALS:

@@ -41,6 +41,17 @@ def test_one_line_format(line: str, expected: list[tuple[str, tuple[str, ...], t
     assert found == expected
 
 
+def test_options_about_the_age_of_the_index_are_kept_and_those_that_weaken_other_checks_are_not() -> None:
+    (line,) = parse_one_line("deb [check-valid-until=no trusted=yes allow-insecure=yes] http://m/d bookworm main")
+    text = "Types: deb\nURIs: http://m/d\nSuites: bookworm\nComponents: main\n"
+    (stanza,) = parse_deb822(text + "Trusted: yes\nAllow-Insecure: yes\ncheck-valid-until: no\nCheck-Date: no\n")
+    assert line.dates == (("Check-Valid-Until", "no"),)
+    assert stanza.dates == (("Check-Valid-Until", "no"), ("Check-Date", "no"))
+    assert line.stanza(("sid",), ("main",)) == (
+        "Types: deb\nURIs: http://m/d\nSuites: sid\nComponents: main\nCheck-Valid-Until: no\n"
+    )
+
+
 def test_deb822_stanzas_fields_comments_and_continuations() -> None:
     text = """\
 # a comment between

@@ -11,12 +11,14 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from conformance.servers import auto
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.install import bundle
+from conformance.servers.install import bundle, cache
 from conformance.servers.install.apt import diagnose
 from conformance.servers.install.apt_sources import Distribution, Source
 
@@ -126,7 +128,7 @@ class Apt:
         self.monkeypatch.setenv("BINLOG_LAB_CACHE", str(self.cache))
         self.monkeypatch.setenv("FAKE_STATE", str(self.state))
         self.offer(PACKAGES)
-        for name in ("BINLOG_LAB_BUNDLE", "BINLOG_LAB_MIRROR", "FAKE_MODE", "FAKE_VERSION"):
+        for name in ("BINLOG_LAB_BUNDLE", "BINLOG_LAB_EXPIRED_INDEX", "BINLOG_LAB_MIRROR", "FAKE_MODE", "FAKE_VERSION"):
             self.monkeypatch.delenv(name, raising=False)
         self.sources = [
             Source(uri=f"http://u:{SECRET}@m/debian", suites=("bookworm",), components=("main",), signed_by="/k.gpg")
@@ -345,6 +347,86 @@ def test_a_cache_that_cannot_be_written_is_told(apt: Apt) -> None:
     assert "BINLOG_LAB_CACHE" in caught.value.remedy
 
 
+EXPIRED_INDEX = "update:E: Release file for http://m/debian/dists/sid/InRelease is expired (invalid since 22d)."
+
+
+def test_an_index_that_has_expired_is_told_with_both_ways_out(apt: Apt) -> None:
+    apt.mode(EXPIRED_INDEX)
+    with pytest.raises(ServerUnavailable, match="its Release file has expired") as caught:
+        bundle.ensure()
+    assert "BINLOG_LAB_MIRROR" in caught.value.remedy
+    assert "BINLOG_LAB_EXPIRED_INDEX=1" in caught.value.remedy
+    assert "is expired (invalid since 22d)" in caught.value.detail
+    assert apt.published() == []
+
+
+@pytest.mark.parametrize(("value", "taken"), [("1", True), ("yes", True), ("0", False), ("", False), (None, False)])
+def test_the_user_takes_an_expired_index_and_gives_up_no_other_check(apt: Apt, value: str | None, taken: bool) -> None:
+    if value is None:
+        apt.monkeypatch.delenv("BINLOG_LAB_EXPIRED_INDEX", raising=False)
+    else:
+        apt.monkeypatch.setenv("BINLOG_LAB_EXPIRED_INDEX", value)
+    said: list[str] = []
+    bundle.ensure(narrate=said.append)
+    config = apt.log("config")
+    assert ('Acquire::Check-Valid-Until "false";' in config) is taken
+    assert any("BINLOG_LAB_EXPIRED_INDEX is set" in line for line in said) is taken
+    for check in ("APT::Get::AllowUnauthenticated", "Acquire::AllowInsecureRepositories"):
+        assert config[-1 - config[::-1].index(f'{check} "false";')] == f'{check} "false";'
+    assert not any("Check-Date" in line for line in config)
+
+
+def test_what_the_machine_says_about_expired_indexes_holds_for_the_session_too(apt: Apt) -> None:
+    write_program(apt.programs, "apt-config", "print('Acquire::Check-Valid-Until \"false\";')")
+    apt.sources[:] = [replace(apt.sources[0], dates=(("Check-Valid-Until", "no"),))]
+    bundle.ensure()
+    assert 'Acquire::Check-Valid-Until "false";' in apt.log("config")
+    assert "Check-Valid-Until: no" in apt.log("sources")
+
+
+def test_the_archive_is_tried_without_fetching_packages_or_lists_of_them(apt: Apt) -> None:
+    bundle.try_archive()
+    (call,) = apt.log("calls")
+    assert call.endswith(" update")
+    assert "Acquire::IndexTargets::deb::Packages::DefaultEnabled=false" in call
+    assert not apt.cache.exists()
+    apt.mode(EXPIRED_INDEX)
+    with pytest.raises(ServerUnavailable, match=r"asking the mirror: .* has expired"):
+        bundle.try_archive()
+
+
+def test_a_disk_that_is_full_is_not_left_full(apt: Apt) -> None:
+    usage = shutil.disk_usage(apt.state)
+    apt.monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4096))
+    apt.mode("update:E: Write error - write (28: No space left on device)")
+    with pytest.raises(ServerUnavailable, match="the disk is full"):
+        bundle.ensure()
+    assert not (apt.cache / "bundle-work").exists()
+
+
+def test_too_few_inodes_are_told_before_anything_is_fetched(apt: Apt) -> None:
+    apt.monkeypatch.setattr(cache, "free_files", lambda _: 999)
+    with pytest.raises(
+        ServerUnavailable, match=r"not enough inodes for the bundle of MySQL .*: 1000 files needed, 999"
+    ):
+        bundle.ensure()
+    assert apt.log("fetched") == []
+
+
+def test_the_reason_why_nothing_can_be_fetched_is_told_where_docker_is_not_installed_either(apt: Apt) -> None:
+    """What the plain installation meets: the reason was hidden behind the package's import."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "docker"]:
+        apt.monkeypatch.delitem(sys.modules, name)
+    apt.monkeypatch.setitem(sys.modules, "docker", None)
+    apt.monkeypatch.setattr(auto, "on_path", lambda: None)
+    apt.monkeypatch.setattr("conformance.servers.containers.run._current", None)
+    apt.mode(EXPIRED_INDEX)
+    with pytest.raises(ServerUnavailable) as caught:
+        auto.resolve("auto")
+    assert "- process: fetching the package index: the archive's index is out of date" in caught.value.missing
+    assert "- docker: the Python package docker is not installed" in caught.value.missing
+
+
 @pytest.mark.parametrize(
     ("output", "missing"),
     [
@@ -353,6 +435,9 @@ def test_a_cache_that_cannot_be_written_is_told(apt: Apt) -> None:
         ("E: There were unauthenticated packages and -y was used without --allow-unauthenticated", "signature"),
         ("W: BADSIG\nE: Failed to fetch http://m/InRelease", "signature cannot be verified"),
         ("E: Failed to fetch http://m/x  Hash Sum mismatch", "do not match its signed index"),
+        ("E: Release file for http://m/d/dists/sid/InRelease is expired (invalid since 3d). Updates...", "has expired"),
+        ("E: Release file for http://m/d/x is not valid yet (invalid for another 5h). Updates...", "clock is slow"),
+        ("W: BADSIG\nE: Release file for http://m/d/x is expired (invalid since 3d).", "signature cannot be verified"),
         ("E: Write error - write (28: No space left on device)", "the disk is full"),
         ("E: Unable to locate package mysql-server-core", "does not serve the packages"),
         ("E: Failed to fetch http://m/x  404  Not Found [IP: 1.2.3.4 80]", "does not serve the packages"),

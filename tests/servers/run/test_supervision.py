@@ -245,6 +245,68 @@ def test_directories_of_dead_labs_go_with_the_servers_in_them_and_others_stay(pr
     assert foreign.is_dir()
 
 
+OTHER_NAMESPACE = """
+import sys
+from pathlib import Path
+from conformance.servers.run import directories
+root = Path(sys.argv[1])
+print(directories.new_run_directory(keep=False, root=root), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_lab_in_another_namespace_keeps_its_directories_while_it_lives(
+    private_runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [sys.executable, "-c", OTHER_NAMESPACE, str(private_runs)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as lab:
+        assert lab.stdout is not None
+        directory = Path(lab.stdout.readline().strip())
+        # As from another namespace: that lab's pid and start time are nobody's here.
+        monkeypatch.setattr(directories, "is_running", lambda *_: False)
+        assert directories.remove_orphans() == []
+        assert directory.is_dir()
+        lab.kill()
+        lab.wait()
+        assert list(private_runs.glob(".lab-*")) != []
+        assert directories.remove_orphans() == [directory]
+    assert list(private_runs.glob(".lab-*")) == []
+
+
+def test_without_its_sign_such_a_lab_would_lose_them(private_runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A planted fault: a lab that announces nothing."""
+    monkeypatch.setattr(directories, "announce", lambda *_: None)
+    monkeypatch.setattr(directories, "announced", lambda *_: False)
+    monkeypatch.setattr(directories, "is_running", lambda *_: False)
+    directory = directories.new_run_directory(keep=False)
+    assert directories.remove_orphans() == [directory]
+
+
+def test_a_lab_that_ends_takes_its_sign_along(private_runs: Path) -> None:
+    words = [sys.executable, "-c", OTHER_NAMESPACE, str(private_runs)]
+    subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+    assert list(private_runs.glob(".lab-*")) == []
+
+
+def test_programs_know_only_tmpdir_and_tmp_so_another_place_is_not_taken_in_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
+    for place in (directories.runs_root, directories.memory_root):
+        with pytest.raises(
+            ServerUnavailable, match=r"TMPDIR=.*nowhere is not a directory that can be written"
+        ) as caught:
+            place()
+        assert caught.value.remedy == "set TMPDIR to a directory that can be written"
+
+
+def test_without_proc_no_run_directory_is_made(private_runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(directories, "start_time", lambda _: None)
+    with pytest.raises(ServerUnavailable, match="/proc is not mounted"):
+        directories.new_run_directory(keep=False)
+    assert list(private_runs.iterdir()) == []
+
+
 @pytest.fixture
 def memory(private_runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A place that stands for the file system in memory, with room for a server."""
