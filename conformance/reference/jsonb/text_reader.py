@@ -68,6 +68,16 @@ def read(text: str, start: int, hooks: Hooks) -> tuple[JsonValue, int]:
     return _Reader(text, hooks).document(start)
 
 
+def place_of_fault(text: str) -> int | None:
+    """The byte at which a text stops being JSON, for whatever numbers; ``None`` where it is only too deep."""
+    hooks = Hooks(dict, str, str)
+    try:
+        _, stop = read(text, 0, hooks)
+    except MysqlError as error:
+        return error.offset
+    return bytes_before(text, stop)
+
+
 class _Open(NamedTuple):
     """A container whose end is not read yet. ``names`` is None for an array."""
 
