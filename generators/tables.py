@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
+from conformance.reference.portable import folded
 from conformance.reference.tables import temporal
 from conformance.reference.tables.definitions import Column, Table
 from generators import scalars
@@ -104,10 +105,10 @@ def column_value(draw: Draw, column: Column) -> object:
 
 def _name(draw: Draw, taken: set[str], plain: str) -> str:
     name = plain if draw.below(8) < 7 else draw.choice(NAMES)
-    while name.lower() in taken:
+    while folded(name) in taken:
         # Never longer than the 64 characters of the longest listed name.
         name = f"{plain}_{len(taken)}"
-    taken.add(name.lower())
+    taken.add(folded(name))
     return name
 
 

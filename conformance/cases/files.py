@@ -38,6 +38,7 @@ from conformance.reference.partial.expression import (
     Wrapped,
     Wrapper,
 )
+from conformance.reference.portable import shown, what_lacks
 from conformance.reference.tables.definitions import Column as TableColumn
 from conformance.reference.tables.definitions import Table
 from conformance.reference.tables.partitions import Partitions
@@ -131,7 +132,7 @@ def load_any_case(data: Mapping[str, Any]) -> AnyCase:
             return load_bytes_case(_only(data, BYTES_KEYS), _frame(data))
         return load_case(data)
     except _MALFORMED as error:
-        raise DecodeError("case-format", f"the Case is incomplete or malformed: {error!r}") from None
+        raise DecodeError("case-format", f"the Case is incomplete or malformed{what_lacks(error)}") from None
 
 
 _HEAD: Final = frozenset(("format", "kind", "id", "rev", "requirements", "seed", "needs", "hazard", "note"))
@@ -189,7 +190,7 @@ def load_case(data: Mapping[str, Any]) -> UpdateCase:
             else None,
         )
     except _MALFORMED as error:
-        raise DecodeError("case-format", f"the Case is incomplete or malformed: {error!r}") from None
+        raise DecodeError("case-format", f"the Case is incomplete or malformed{what_lacks(error)}") from None
 
 
 def case_id(case: UpdateCase) -> str:
@@ -208,7 +209,7 @@ def _at(part: str, load: Callable[[], Any]) -> Any:
     except CodecError as error:  # a typed value that has no encoding
         raise DecodeError(error.code, error.message, got=error.got, path=(part, *error.path)) from None
     except _MALFORMED as error:
-        raise DecodeError("case-format", f"incomplete or malformed: {error!r}", path=(part,)) from None
+        raise DecodeError("case-format", f"incomplete or malformed{what_lacks(error)}", path=(part,)) from None
 
 
 def _check(
@@ -403,4 +404,4 @@ def _load_expression(data: Any) -> Expression:
             return Increment(column, by)
         case {"constant": value}:
             return Constant(_load_value(value))
-    raise DecodeError("case-expression", "not an expression", got=repr(data)[:200])
+    raise DecodeError("case-expression", "not an expression", got=shown(data)[:200])

@@ -13,7 +13,7 @@ UPPER: Final = 4
 """Frames that tell the place, counted from the innermost. With more of them, every way to one fault would be another
 place (a document is read by many statements); with fewer, all that is reported by one function would be one."""
 _BEHIND: Final = " < "
-_DEATH: Final = re.compile(r"signal (\d+)(?: in (.+?))?(?:: \S*)?(?: \(build ([0-9a-f]+)\))?")
+_DEATH: Final = re.compile(r"signal ([0-9]+)(?: in (.+?))?(?:: \S*)?(?: \(build ([0-9a-f]+)\))?")
 
 
 class Death(NamedTuple):

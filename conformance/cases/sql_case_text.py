@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.cases.sql_case import MAIN, REPLICA, SOURCE
+from conformance.reference.portable import shown
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def outcome_words(outcome: Outcome) -> str:
     if outcome.warnings is not None:
         parts.append(f"warnings {', '.join(map(str, outcome.warnings)) or 'none'}")
     if outcome.text:
-        parts.append(f"a text with {outcome.text!r}")
+        parts.append(f"a text with {shown(outcome.text)}")
     if outcome.rows is not None:
         parts.append(f"rows {[list(row) for row in outcome.rows]}")
     if outcome.form:

@@ -98,7 +98,8 @@ def probe_all(version: Version, answers: Answers) -> tuple[Probed, ...]:
         except Undecided as undecided:
             out.append(Probed(row=row, cell=cell, found=None, agrees=None, note=str(undecided)))
         except (CodecError, ValueError, LookupError, TypeError) as error:  # bytes and texts of an unknown server
-            note = f"the answer makes no sense: {type(error).__name__}: {error}"
+            words = f": {error}" if isinstance(error, CodecError) else ""  # Python's own words depend on its version
+            note = f"the answer makes no sense: {type(error).__name__}{words}"
             out.append(Probed(row=row, cell=cell, found=None, agrees=None, note=note))
         else:
             agrees = found == cell.value or (row in _AT_LEAST and _at_least(cell.value, found))

@@ -28,6 +28,7 @@ from conformance.reference.jsonb.layout import decode_stored, storage_free
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import same
 from conformance.reference.partial.apply import apply_field
+from conformance.reference.portable import shown
 from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
@@ -470,7 +471,7 @@ def compare_tables(
             ours, theirs = sides.source[place][column], sides.replica[place][column]
             if name not in json:
                 if ours != theirs:
-                    result.found.append(_differs("column", index, name, repr(ours), repr(theirs)))
+                    result.found.append(_differs("column", index, name, shown(ours), shown(theirs)))
                 continue
             relation = SAME if relations is None else relations[index, name]
             at = json.index(name)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from conformance.reference.portable import shown
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -137,5 +138,5 @@ def _error_words(number: int | str | None, message: str = "") -> str:
 
 
 def _row_words(rows: tuple[tuple[str | None, ...], ...]) -> str:
-    shown = ["(" + ", ".join("NULL" if cell is None else repr(cell) for cell in row) + ")" for row in rows]
-    return "; ".join(shown) or "no rows"
+    found = ["(" + ", ".join("NULL" if cell is None else shown(cell) for cell in row) + ")" for row in rows]
+    return "; ".join(found) or "no rows"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, Typ
 
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
 from conformance.reference.integers import number_at, u4_at, u8_at
+from conformance.reference.portable import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -67,8 +68,8 @@ class Layout:
         """The bytes of the fields. Raises :class:`EncodeError` for a value that does not fit its field."""
         try:
             return self.struct.pack(*values)
-        except struct_error as error:
-            raise EncodeError("out-of-range", f"a field does not fit: {error}", got=repr(values)[:80]) from None
+        except struct_error:
+            raise EncodeError("out-of-range", "a field does not fit", got=shown(values)[:80]) from None
 
 
 class Cursor:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from random import Random
+from zlib import crc32
 
 from generators.draw import Draw, KeyPart
 
 
 class SeedDraw(Draw):
-    """Makes the same decisions for the same seed, on one version of Python. Findings are kept as bytes, so no more is
-    needed.
-    """
+    """Makes the same decisions for the same seed, in every process. Findings are kept as bytes."""
 
     __slots__ = ("_random", "_seed")
 
@@ -22,4 +21,4 @@ class SeedDraw(Draw):
         return int(self._random.random() * n) if n < 1 << 50 else self._random.randrange(n)
 
     def fork(self, *key: KeyPart) -> SeedDraw:
-        return SeedDraw(hash((self._seed, *key)))
+        return SeedDraw(crc32(repr((self._seed, *key)).encode()))

@@ -124,7 +124,7 @@ CALLS = [
     call("decode encrypted", 1, "encrypted: the binary log is encrypted at offset 0"),
     call("matrix estimate encrypted", 1, "encrypted: the binary log is encrypted at offset 0"),
     # Documents and updates.
-    call("""predict --document '{"a":' --update j""", 2, "the document: Expecting value at offset 5"),
+    call("""predict --document '{"a":' --update j""", 2, "the document: no JSON value begins like this at offset 5"),
     call(
         "predict --document 1 --update 'JSON_SAT(j)'",
         2,

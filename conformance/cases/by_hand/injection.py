@@ -166,7 +166,9 @@ def _apply(injection: Injection, dialect: Dialect) -> bytes | None:
     except MysqlError:
         raise
     except (DecodeError, ValueError) as error:
-        raise replica_corrupt_event(f"the row cannot be read: {error}") from None
+        raise replica_corrupt_event(
+            f"the row cannot be read{f': {error}' if isinstance(error, DecodeError) else ''}"
+        ) from None
     if row.after is None:
         raise replica_corrupt_event("the row has no after-image")
     value = row.after[0]

@@ -136,14 +136,14 @@ def binlog_events(text: bytes) -> list[bytes]:
     """The row events and table maps in the BINLOG statements of a text, in order."""
     out = []
     for statement in _BINLOG.findall(text):
-        for chunk in _base64_texts(statement):
+        for chunk in base64_texts(statement):
             data = base64.b64decode(chunk)
             if data[4] != EventType.FORMAT_DESCRIPTION:
                 out.append(data)
     return out
 
 
-def _base64_texts(statement: bytes) -> Iterable[bytes]:
+def base64_texts(statement: bytes) -> Iterable[bytes]:
     """One base64 text for each event: the length of an event is in its header."""
     lines = statement.split()
     place = 0

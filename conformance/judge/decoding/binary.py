@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import binascii
-from base64 import b64decode
 from typing import Any
+
+from conformance.reference.portable import base64_bytes
 
 
 def bytes_of_form(value: Any) -> bytes | None:
@@ -25,14 +26,6 @@ def hex_bytes(text: str) -> bytes | None:
     """The bytes of hexadecimal text."""
     try:
         return binascii.unhexlify(text)
-    except (binascii.Error, ValueError):
-        return None
-
-
-def base64_bytes(text: str) -> bytes | None:
-    """The bytes of base64 text; line ends are permitted, as MySQL makes them."""
-    try:
-        return b64decode(text.replace("\n", ""), validate=True)
     except (binascii.Error, ValueError):
         return None
 

@@ -31,6 +31,7 @@ from conformance.judge.decoding.texts import text_cause
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.tagged import to_tagged
+from conformance.reference.portable import is_number
 from conformance.reference.tables.charsets import bytes_of
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ def _member_number(column: LogColumn, value: Any) -> int | None:
         number = value.get("index") if len(value) == 1 else None
         found = number_in(number) if isinstance(number, str) else number_of(number)
         return None if found is None else int(found)
-    if isinstance(value, str) and value.isdecimal() and value not in column.members:
+    if isinstance(value, str) and is_number(value) and value not in column.members:
         return int(value)  # decoders give numbers beyond 63 bits as text
     names = _names(value, many=column.type == "SET")
     if names is None or not column.members:

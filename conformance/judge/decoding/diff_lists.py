@@ -19,7 +19,7 @@ from conformance.judge.decoding.documents import differences_of_documents, docum
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_LEG: Final = re.compile(r'\.(?:("(?:[^"\\]|\\.)*")|([^.\["\s]+))|\[(\d+)\]', re.DOTALL)
+_LEG: Final = re.compile(r'\.(?:("(?:[^"\\]|\\.)*")|([^.\["\s]+))|\[([0-9]+)\]', re.DOTALL)
 _ABSENT: Final = object()
 _OTHER_DIFF: Final = 2.1 * GAP
 _ONE_PART: Final = 0.8 * GAP  # of operation, path and value

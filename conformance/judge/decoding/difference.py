@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from conformance.cases.decoder_case import Equality
+from conformance.reference.portable import shown
 
 _SHOWN: Final = 400  # characters of a value in a report
 
@@ -101,7 +102,7 @@ def show(value: Any) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, default=_other)
     except (TypeError, ValueError, RecursionError):
-        text = repr(value)
+        text = shown(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 

@@ -12,12 +12,13 @@ from decimal import Decimal
 from typing import Any, Final
 
 from conformance.cases.decoder_case import Equality
-from conformance.judge.decoding.binary import base64_bytes, bytes_of_form, hex_bytes, utf8_bytes
+from conformance.judge.decoding.binary import bytes_of_form, hex_bytes, utf8_bytes
 from conformance.judge.decoding.difference import Found, Kind
 from conformance.judge.decoding.exact_json import parse
 from conformance.judge.decoding.moments import moment_of, temporal_cause
 from conformance.judge.decoding.numbers import number_in, number_of, numeric_cause, same_double, same_number
 from conformance.judge.decoding.texts import text_cause
+from conformance.reference.portable import base64_bytes
 
 _TYPE: Final = "$type"
 _OBJECT: Final = "$object"

@@ -7,7 +7,11 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
+from conformance.reference.portable import deeper_than
+
 _MAX_DIGITS: Final = 4000  # Python refuses to convert longer integers
+_MAX_LEVELS: Final = 400  # a document's 100 may take three each, where objects have repeated members
+_TOO_DEEP: Final = "the document is nested too deeply"
 _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE: Final = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u(?P<half>[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
@@ -26,11 +30,16 @@ def parse(text: str | bytes) -> Any:
     if _HALF.search(text):
         text = _ESCAPE.sub(_kept, text)
     try:
-        return json.loads(
+        value = json.loads(
             text, parse_int=_integer, parse_float=_fraction, parse_constant=_no_number, object_pairs_hook=_members
         )
+    except json.JSONDecodeError:  # whose words and place are those of one version of Python
+        raise ValueError("the text is no JSON") from None
     except RecursionError:
-        raise ValueError("the document is nested too deeply") from None
+        raise ValueError(_TOO_DEEP) from None
+    if deeper_than(_MAX_LEVELS, value):
+        raise ValueError(_TOO_DEEP)
+    return value
 
 
 def _kept(escape: re.Match[str]) -> str:

@@ -11,9 +11,9 @@ from conformance.judge.decoding.numbers import number_of
 Moment: TypeAlias = tuple[int, ...]
 
 _CLOCK: Final = r"(\d{1,3}):(\d\d):(\d\d)(?:\.(\d{1,9}))?"
-_TIME: Final = re.compile(rf"(-?){_CLOCK}")
-_SECONDS: Final = re.compile(r"(\d{1,10})(?:\.(\d{1,9}))?")
-_DATE: Final = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d)(?:[ T]{_CLOCK}( ?(?:Z|UTC|[+-]00:?00))?)?")
+_TIME: Final = re.compile(rf"(-?){_CLOCK}", re.ASCII)
+_SECONDS: Final = re.compile(r"(\d{1,10})(?:\.(\d{1,9}))?", re.ASCII)
+_DATE: Final = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d)(?:[ T]{_CLOCK}( ?(?:Z|UTC|[+-]00:?00))?)?", re.ASCII)
 
 
 def moment_of(kind: str, value: Any) -> Moment | None:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import copysign
 from typing import Any, Final
 
-_TEXT: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,6})?")
+_TEXT: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,6})?", re.ASCII)
 _MODULI: Final = frozenset(1 << width for width in (8, 16, 24, 32, 64))
 _ORDINARY: Final = 400  # digits before the point
 _SINGLE: Final = struct.Struct("<f")

@@ -10,7 +10,7 @@ from conformance.judge.decoding.difference import Kind
 if TYPE_CHECKING:
     from conformance.judge.decoding.difference import Difference
 
-_NUMBERS: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
+_NUMBERS: Final = re.compile(r"0x[0-9a-fA-F]+|[0-9]+")
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|/\S+")
 _LONGEST: Final = 100
 _PARTIAL: Final = "PARTIAL_UPDATE_ROWS_EVENT"

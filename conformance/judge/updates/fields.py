@@ -11,6 +11,7 @@ from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.diffs import decode_diffs
+from conformance.reference.portable import shown
 from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def show(value: object) -> str:
             return _cut(f"{format_text(decode(value))} = {value.hex()}")
         except CodecError:
             return _cut(value.hex())
-    return _cut(repr(value))
+    return _cut(shown(value))
 
 
 def _cut(text: str) -> str:

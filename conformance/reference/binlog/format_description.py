@@ -14,7 +14,7 @@ from conformance.reference.event_types import EventType
 
 _FIXED: Final = Layout(binlog_version="H", server_version="50s", created="I", header_length="B")
 _ALGORITHM: Final = Layout(checksum_algorithm="B")
-_NUMBER: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+_NUMBER: Final = re.compile(r"([0-9]+)\.([0-9]+)\.([0-9]+)")
 
 # Lengths after the common header, types 1 to 42, of an 8.4 to 9.7 server (versions 5.1).
 # The table says 40 for type 40, although a TRANSACTION_PAYLOAD has no such part: readers must not use it.

@@ -13,6 +13,7 @@ from conformance.reference.binlog.header import Flag
 from conformance.reference.cursor import Cursor, Decoded, encode_varint
 from conformance.reference.errors import DecodeError, EncodeError
 from conformance.reference.event_types import EventType
+from conformance.reference.portable import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -117,6 +118,8 @@ class PreviousGtids(Decoded):
             head, *items = part.split(":")
             tag = ""
             try:
+                if not part.isascii():  # int() would take any digits
+                    raise ValueError
                 uuid = UUID(head)
                 for item in items:
                     if TAG.fullmatch(item.lower()):
@@ -153,7 +156,7 @@ def read_tag(cursor: Cursor) -> str:
     pos = cursor.pos
     tag = cursor.varint_bytes("tag").decode("utf-8", "surrogateescape")
     if tag and not TAG.fullmatch(tag):
-        cursor.refuse(DecodeError("gtid-tag", "not a tag", offset=pos, expected=TAG.pattern, got=repr(tag[:40])))
+        cursor.refuse(DecodeError("gtid-tag", "not a tag", offset=pos, expected=TAG.pattern, got=shown(tag[:40])))
     return tag
 
 

@@ -11,6 +11,7 @@ from conformance.reference.binlog.header import Flag
 from conformance.reference.cursor import Cursor, Decoded, Layout
 from conformance.reference.errors import DecodeError, EncodeError
 from conformance.reference.event_types import EventType
+from conformance.reference.portable import shown
 
 POST_HEADER: Final = Layout(thread_id="I", execution_time="I", schema_length="B", error_code="H", status_length="H")
 _NEEDS_NO_DATABASE: Final = (b"BEGIN", b"COMMIT", b"SAVEPOINT ", b"XA ", b"CREATE DATABASE ", b"DROP DATABASE ")
@@ -183,7 +184,7 @@ def _encode_variable(variable: StatusVariable) -> bytes:
             return bytes((len(names),)) + b"".join(name + b"\0" for name in names)
         case StatusUnknown(_, rest):
             return rest
-    raise ValueError(f"not a status variable: {variable!r}")
+    raise ValueError(f"not a status variable: {shown(variable)}")
 
 
 def encode_status(variables: tuple[StatusVariable, ...]) -> bytes:
@@ -192,9 +193,12 @@ def encode_status(variables: tuple[StatusVariable, ...]) -> bytes:
         try:
             out.append(variable.code)
             out += _encode_variable(variable)
-        except (ValueError, OverflowError, KeyError) as error:
+        except (ValueError, OverflowError, KeyError):
             raise EncodeError(
-                "bad-value", f"not a value of this status variable: {error}", path=(f"status[{variable.code}]",)
+                "bad-value",
+                "not a value of this status variable",
+                got=shown(variable)[:80],
+                path=(f"status[{variable.code}]",),
             ) from None
     return bytes(out)
 

@@ -21,6 +21,7 @@ from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, Image, Row,
 from conformance.reference.cursor import Cursor, Layout, bitmap_size, encode_packed, included, packed_size
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
 from conformance.reference.event_types import EventType, event_name
+from conformance.reference.portable import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, MutableSequence
@@ -420,7 +421,7 @@ def _encode_extra(info: ExtraInfo) -> bytes:
             return bytes((0, len(data) + 2, form)) + data
         case UnknownInfo(kind, data):
             return bytes((kind,)) + data
-    raise EncodeError("bad-value", "not extra row data", got=repr(info))
+    raise EncodeError("bad-value", "not extra row data", got=shown(info))
 
 
 def encode_head(head: RowsHead) -> bytes:
@@ -440,8 +441,8 @@ def encode_head(head: RowsHead) -> bytes:
                 raise EncodeError("bad-value", "an image is missing or too many", got=head.type, path=("columns",))
             if bitmap is not None:
                 out += bitmap.to_bytes(size, "little")
-    except (OverflowError, ValueError) as error:
-        raise EncodeError("out-of-range", f"a field of the rows header does not fit: {error}") from None
+    except (OverflowError, ValueError):
+        raise EncodeError("out-of-range", "a field of the rows header does not fit") from None
     return out
 
 

@@ -79,8 +79,8 @@ def unfold(frame: bytes, limit: int | None = None) -> Iterator[bytes]:
                 behind = end - len(decompressor.unused_data)
                 raise DecodeError("trailing-bytes", "bytes after the compressed frame", offset=behind)
             start = end
-    except zstandard.ZstdError as error:
-        raise DecodeError("bad-compression", f"not a zstd frame: {error}") from None
+    except zstandard.ZstdError:
+        raise DecodeError("bad-compression", "not a zstd frame") from None
     if not decompressor.eof:
         raise DecodeError("truncated", "the compressed frame is cut off", offset=len(frame))
 

@@ -7,12 +7,12 @@ Not read: the file of the older plugin ``keyring_file``, and all other keyrings,
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Final, NamedTuple
 
 from conformance.reference.encryption.aes import KEY
 from conformance.reference.errors import DecodeError, Unsupported
+from conformance.reference.portable import read_json
 
 _VERSION: Final = "1.0"
 _OLD: Final = b"Keyring file version:"  # how a file of the plugin begins
@@ -32,8 +32,8 @@ class Keyring(NamedTuple):
             raise Unsupported("keyring-format", "the file is one of the plugin keyring_file: mysql_migrate_keyring "
                               "copies it into one of component_keyring_file", path=("keyring",))  # fmt: skip
         try:
-            content = json.loads(data)
-        except (ValueError, RecursionError):
+            content = read_json(data)
+        except ValueError:
             raise _not_a_keyring("the file is no JSON") from None
         if not isinstance(content, dict) or content.get("version") != _VERSION:
             raise _not_a_keyring(f"the file does not have the version {_VERSION}")

@@ -50,8 +50,8 @@ def _read_zblob(space: Tablespace, reference: Reference) -> bytes:
     for page in pages:
         try:
             out.append(inflate.decompress(page.data[FIL_HEADER:], reference.length + 1 - got))
-        except zlib.error as error:
-            raise page.error("bad-zlib", f"the value cannot be decompressed ({error})", FIL_HEADER, "zlib") from None
+        except zlib.error:
+            raise page.error("bad-zlib", "the value cannot be decompressed", FIL_HEADER, "zlib") from None
         got += len(out[-1])
         if got > reference.length:
             break

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from conformance.reference.errors import DecodeError, Unsupported
 from conformance.reference.innodb.records import Field, IndexFormat
 from conformance.reference.jsonb.opaque import decimal_size
+from conformance.reference.portable import what_lacks
 from conformance.reference.tables.charsets import COLLATIONS
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def dictionary_of(table: Json) -> Iterator[None]:
     try:
         yield
     except (KeyError, IndexError, ValueError, TypeError) as error:
-        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete: {error!r}",
+        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete{what_lacks(error)}",
                           path=(str(table.get("name")),)) from None  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.reference.errors import DecodeError
 from conformance.reference.innodb.dictionary import WHOLE, ColumnType, Json, RowFormat, private_data
 from conformance.reference.innodb.show_create_table import PARTITION_TYPES, table_options
+from conformance.reference.portable import what_lacks
 from conformance.reference.tables.charsets import COLLATIONS
 
 if TYPE_CHECKING:
@@ -156,8 +157,8 @@ def tablespace_facts_of_file(space: Tablespace, record: Json) -> Facts:
             private["id"], private["flags"], options.get("autoextend_size", "0"),
         )  # fmt: skip
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise DecodeError("bad-dictionary", f"the dictionary entry of the tablespace is not complete: {error!r}",
-                          path=(str(record.get("name")),)) from None  # fmt: skip
+        message = f"the dictionary entry of the tablespace is not complete{what_lacks(error)}"
+        raise DecodeError("bad-dictionary", message, path=(str(record.get("name")),)) from None
     return dict(zip(_TABLESPACE_FACTS, values, strict=True))
 
 
@@ -176,7 +177,7 @@ def facts_of_file(table: Json) -> Facts:
     try:
         return _facts_of_file(table)
     except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
-        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete: {error!r}",
+        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete{what_lacks(error)}",
                           path=(str(table.get("name")),)) from None  # fmt: skip
 
 

@@ -306,8 +306,8 @@ class ZippedLob(IndexedLob):
         inflate = zlib.decompressobj()
         try:
             plain = inflate.decompress(stream, entry.length + 1)
-        except zlib.error as error:
-            raise self._bad(entry, "bad-zlib", f"the stream cannot be decompressed ({error})") from None
+        except zlib.error:
+            raise self._bad(entry, "bad-zlib", "the stream cannot be decompressed") from None
         if len(plain) != entry.length or not inflate.eof or inflate.unused_data:
             raise self._bad(entry, "bad-lob-length", "the stream has another length than its index entry",
                             entry.length, len(plain))  # fmt: skip

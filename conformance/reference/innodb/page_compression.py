@@ -39,8 +39,8 @@ def decompress(page: bytes, header: CompressionHeader) -> bytes:
     if header.algorithm == _ZLIB:
         try:
             plain = zlib.decompressobj().decompress(body, size)
-        except zlib.error as error:
-            raise _damaged(f"the compressed body cannot be read ({error})", _HEADER, None) from None
+        except zlib.error:
+            raise _damaged("the compressed body cannot be read", _HEADER, None) from None
     elif header.algorithm == _LZ4:
         plain = _lz4(body, size)
     else:

@@ -100,8 +100,8 @@ class _Zipped:
         try:
             fields = inflate.decompress(raw[:cut], self.size)
             plain = inflate.decompress(raw[cut:], self.size)
-        except zlib.error as error:
-            raise self._bad(f"the stream cannot be read ({error})", RECORDS, "zlib") from None
+        except zlib.error:
+            raise self._bad("the stream cannot be read", RECORDS, "zlib") from None
         if not inflate.eof:
             raise self._bad("the stream does not end", RECORDS, "zlib")
         self.log = self.directory - len(inflate.unused_data)

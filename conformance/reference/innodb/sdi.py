@@ -5,7 +5,6 @@ One object is one record of an index tree whose root is in page 0: type, id, and
 
 from __future__ import annotations
 
-import json
 import zlib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -14,6 +13,8 @@ from conformance.reference.innodb.blob_chain import RATIO, read_blob
 from conformance.reference.innodb.btree import leaf_records
 from conformance.reference.innodb.pages import PageType
 from conformance.reference.innodb.records import Field, IndexFormat, OffPage
+from conformance.reference.jsonb.text_reader import place_of_fault
+from conformance.reference.portable import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,10 +58,11 @@ class SdiObject(NamedTuple):
         Literals in generation_expression keep the bytes of their own character set (innodb-sdi B.2): bytes that are no
         UTF-8 become surrogates.
         """
+        text = self.text.decode("utf-8", "surrogateescape")
         try:
-            found = json.loads(self.text.decode("utf-8", "surrogateescape"))
-        except (ValueError, RecursionError) as error:
-            raise DecodeError("bad-json", f"the text of the object is no JSON ({error})",
+            found = read_json(text)
+        except ValueError:
+            raise DecodeError("bad-json", "the text of the object is no JSON", offset=place_of_fault(text),
                               path=(f"sdi[{self.type},{self.id}]",)) from None  # fmt: skip
         if not isinstance(found, dict) or not isinstance(found.get("dd_object"), dict):
             raise DecodeError("bad-json", "the JSON has no dictionary object", path=(f"sdi[{self.type},{self.id}]",))
@@ -120,8 +122,8 @@ def _object(space: Tablespace, page: Page, record: Record) -> SdiObject:
         if len(text) != plain_length or not inflate.eof:
             raise page.error("bad-sdi-length", "the JSON has another length", record.starts[4], "uncompressed_length",
                              len(text), plain_length)  # fmt: skip
-    except zlib.error as error:
-        raise page.error("bad-zlib", f"the data cannot be decompressed ({error})", record.starts[6], "data").at(
+    except zlib.error:
+        raise page.error("bad-zlib", "the data cannot be decompressed", record.starts[6], "data").at(
             f"sdi[{type_},{id_}]"
         ) from None
     except CodecError as error:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64decode
 from posixpath import dirname
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import DecodeError
 from conformance.reference.innodb.dictionary import WHOLE, ColumnType, Json, private_data
+from conformance.reference.portable import base64_bytes, folded, what_lacks
 from conformance.reference.sql.quoting import quote_identifier as quoted
 from conformance.reference.tables.charsets import BINARY, COLLATIONS, DEFAULT_COLLATIONS, text_of
 
@@ -29,7 +29,7 @@ _CHARACTER: Final = frozenset((
 ))  # fmt: skip
 _BLOBS: Final = frozenset((ColumnType.TINY_BLOB, ColumnType.BLOB, ColumnType.MEDIUM_BLOB, ColumnType.LONG_BLOB))
 _TIMESTAMPS: Final = (ColumnType.TIMESTAMP, ColumnType.TIMESTAMP2)
-_NOW: Final = re.compile(r"CURRENT_TIMESTAMP(\(\d\))?")
+_NOW: Final = re.compile(r"CURRENT_TIMESTAMP(\([0-9]\))?")
 _INDEX_TYPES: Final = {1: "PRIMARY KEY", 2: "UNIQUE KEY", 3: "KEY", 4: "FULLTEXT KEY", 5: "SPATIAL KEY"}
 _WHOLE_KEYS: Final = (4, 5)  # FULLTEXT and SPATIAL have no prefixes
 _ALGORITHMS: Final = {2: " USING BTREE", 4: " USING HASH"}
@@ -56,7 +56,7 @@ def create_table(table: Json, tablespace: Json | None = None) -> str:
     try:
         return _create_table(table, tablespace or {})
     except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
-        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete: {error!r}",
+        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete{what_lacks(error)}",
                           path=(str(table.get("name")),)) from None  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def _create_table(table: Json, tablespace: Json) -> str:
     parts = [_column(column, table) for column in table["columns"] if column["hidden"] in _VISIBLE]
     parts += [_index(index, table) for index in table["indexes"] if not index["hidden"]]
     parts += [_foreign_key(key, table) for key in table["foreign_keys"]]
-    parts += [_check(check) for check in sorted(table["check_constraints"], key=lambda check: check["name"].lower())]
+    parts += [_check(check) for check in sorted(table["check_constraints"], key=lambda check: folded(check["name"]))]
     body = ",\n".join(f"  {part}" for part in parts)
     return f"CREATE TABLE {quoted(table['name'])} (\n{body}\n){_options(table, tablespace)}{_partitions(table)}"
 
@@ -160,10 +160,10 @@ def _default(column: Json) -> Iterator[str]:
 
 def _binary(column: Json) -> str:
     """A binary default: the text if it is UTF-8, else in hexadecimal."""
-    data = b64decode(column["default_value"])
+    data = _decoded(column["default_value"])
     if column["type"] in {ColumnType.ENUM, ColumnType.SET}:  # in the column's own form: a position, or a bit for each
         number = int.from_bytes(data, "little")
-        names = [b64decode(element["name"]).decode("utf-8", "surrogateescape") for element in column["elements"]]
+        names = [_decoded(element["name"]).decode("utf-8", "surrogateescape") for element in column["elements"]]
         if column["type"] == ColumnType.ENUM:
             return _string(names[number - 1] if number else "")
         return _string(",".join(name for place, name in enumerate(names) if number >> place & 1))
@@ -174,6 +174,13 @@ def _binary(column: Json) -> str:
         return _string(data.decode())
     except UnicodeDecodeError:
         return f"0x{data.hex().upper()}"
+
+
+def _decoded(text: str) -> bytes:
+    data = base64_bytes(text)
+    if data is None:
+        raise ValueError("not base64")
+    return data
 
 
 def _index(index: Json, table: Json) -> str:
@@ -224,7 +231,7 @@ def _foreign_key(key: Json, table: Json) -> str:
 
 
 def _check(check: Json) -> str:
-    clause = b64decode(check["check_clause"]).decode("utf-8", "surrogateescape")
+    clause = _decoded(check["check_clause"]).decode("utf-8", "surrogateescape")
     text = f"CONSTRAINT {quoted(check['name'])} CHECK ({_expression(clause)})"
     return text if check["state"] == 2 else f"{text} /*!80016 NOT ENFORCED */"
 
@@ -323,7 +330,7 @@ def _partition(partition: Json, table: Json) -> str:
         column["is_unsigned"] and quoted(column["name"]) in table["partition_expression_utf8"]
         for column in table["columns"]
     ):
-        bounds = re.sub(r"-\d+", lambda match: str(int(match[0]) + (1 << 64)), bounds)
+        bounds = re.sub("-[0-9]+", lambda match: str(int(match[0]) + (1 << 64)), bounds)
     if kind in {_RANGE, _RANGE_COLUMNS}:
         text += f" VALUES LESS THAN {bounds if kind == _RANGE and bounds == 'MAXVALUE' else f'({bounds})'}"
     elif kind in {_LIST, _LIST_COLUMNS}:

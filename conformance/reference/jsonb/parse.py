@@ -11,38 +11,32 @@ The scanner of the standard library does the work; its hooks and the checks here
 * more than 100 containers inside each other are refused where the 101st opens, whatever follows it.
 
 White space, control characters in strings and the rest of the grammar are strict already.
+Whatever is refused, :mod:`.text_reader` reads again: it says the place and the reason, the same under every Python.
 An over-long key is no matter for the parser: the encoder refuses it with 3151, as in the server.
 """
 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from json import JSONDecodeError, JSONDecoder, loads
+from json import JSONDecoder
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from conformance.reference.errors import MysqlError, too_deep
+from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.fast_double import NUMBER, exponent, parse_fast
 from conformance.reference.jsonb.members import stored_order
+from conformance.reference.jsonb.text_reader import WHITE, Hooks, bytes_before, half_pair, invalid_text, read, refusal
 from conformance.reference.jsonb.values import MAX_DEPTH, JsonValue, UInt
 
 if TYPE_CHECKING:
     from conformance.reference.dialect import JsonForms
 
-_WHITE: Final = " \t\n\r"
-_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_TOKEN: Final = re.compile(r'"(?:[^"\\]+|\\.)*"?|[\[\]{}]', re.DOTALL)
+_TOKEN: Final = re.compile(r'"(?:[^"\\]+|\\.)*"|[\[\]{}]', re.DOTALL)
 _DIGITS: Final = 768
 _ZERO: Final = re.compile(r"-?0(?:\.(0+))?[eE]\+?([0-9]+)")
 
 
-def invalid_text(message: str, *, offset: int | None = None, got: object = None) -> MysqlError:
-    """3140: text that is not JSON. As a function's argument the server calls the same fault 3141."""
-    return MysqlError(3140, "ER_INVALID_JSON_TEXT", message, offset=offset, got=got)
-
-
 def _constant(text: str) -> NoReturn:
-    raise invalid_text("not a JSON value", got=text)
+    raise ValueError(text)
 
 
 def _integer(text: str) -> int | float:
@@ -99,19 +93,19 @@ def _cut(text: str) -> str:
 
 
 def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    try:
-        return stored_order(dict(pairs))
-    except UnicodeEncodeError:
-        raise invalid_text("a surrogate pair is incomplete") from None
+    return stored_order(dict(pairs))
 
 
-_decoder: Final = JSONDecoder(
-    object_pairs_hook=_object, parse_float=_double, parse_int=_integer, parse_constant=_constant
-)
+_EXACT: Final = Hooks(_object, _integer, _double)
+_FAST: Final = Hooks(_object, _fast_integer, _fast)
 
-_fast_decoder: Final = JSONDecoder(
-    object_pairs_hook=_object, parse_float=_fast, parse_int=_fast_integer, parse_constant=_constant
-)
+
+def _decoder(hooks: Hooks) -> JSONDecoder:
+    members, integer, fraction = hooks
+    return JSONDecoder(object_pairs_hook=members, parse_float=fraction, parse_int=integer, parse_constant=_constant)
+
+
+_DECODERS: Final = {False: (_decoder(_EXACT), _EXACT), True: (_decoder(_FAST), _FAST)}
 
 
 def parse_text(text: str, forms: JsonForms | None = None) -> JsonValue:
@@ -124,85 +118,38 @@ def parse_text(text: str, forms: JsonForms | None = None) -> JsonValue:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise invalid_text("the text is not valid UTF-8", offset=_bytes_before(text, error.start)) from None
+            raise invalid_text("the text is not valid UTF-8", offset=bytes_before(text, error.start)) from None
     start = 0
     end = len(text)
-    while start < end and text[start] in _WHITE:
+    while start < end and text[start] in WHITE:
         start += 1
     value: JsonValue
-    decoder = _fast_decoder if forms is not None and forms.text_double == "fast" else _decoder
+    decoder, hooks = _DECODERS[forms is not None and forms.text_double == "fast"]
     try:
         value, stop = decoder.raw_decode(text, start)
-    except JSONDecodeError as error:
-        _refuse(text, error.pos, error.msg)
-    except RecursionError:
-        if _too_deep_at(text) is not None:
-            raise too_deep() from None
-        raise
-    except MysqlError:
-        deep = _too_deep_at(text)
-        if deep is not None and _numbers_fit(text[start:deep], decoder):
-            raise too_deep() from None
-        raise
-    deep = _too_deep_at(text)
-    if _SURROGATE_ESCAPE.search(text):
-        half = _half_pair_at(text[:stop])
-        if half is not None and (deep is None or half < deep):
-            raise invalid_text("a surrogate pair is incomplete", offset=_bytes_before(text, half))
-    if deep is not None and deep < stop:
-        raise too_deep()
+    except (ValueError, RecursionError, MysqlError):
+        value, stop = read(text, start, hooks)
+    if half_pair(text, stop) or _too_deep(text, stop):
+        read(text, start, hooks)
     if stop != end:
-        rest = text[stop:].lstrip(_WHITE)
+        rest = text[stop:].lstrip(WHITE)
         if rest and rest[0] != "\0":
-            position = _bytes_before(text, end - len(rest))
-            raise invalid_text("something follows the document", offset=position, got=rest[:20])
+            read(text, start, hooks)  # a number that breaks off, as 1. and 1e, is told as such
+            raise refusal(text, end - len(rest), "something follows the document")
     return value
 
 
-def _bytes_before(text: str, position: int) -> int:
-    return len(text[:position].encode("utf-8", "surrogateescape"))
-
-
-def _too_deep_at(text: str) -> int | None:
-    """Where the 101st container opens inside the others, provided that the text is well formed until there."""
+def _too_deep(text: str, stop: int) -> bool:
+    """Whether more than 100 containers are inside each other in the sound JSON before ``stop``."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return None
+        return False
     level = 0
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(text, 0, stop):
         piece = match[0]
         if piece in ("[", "{"):
             level += 1
             if level > MAX_DEPTH:
-                return match.start()
+                return True
         elif piece in ("]", "}"):
             level -= 1
-    return None
-
-
-def _numbers_fit(text: str, decoder: JSONDecoder) -> bool:
-    """Whether the hooks accept every number of a text that is cut short."""
-    try:
-        with suppress(JSONDecodeError):
-            decoder.raw_decode(text)
-    except MysqlError:
-        return False
-    return True
-
-
-def _half_pair_at(text: str) -> int | None:
-    """Where the first string with half a surrogate pair starts; the text is well formed until there."""
-    for match in _TOKEN.finditer(text):
-        piece = match[0]
-        if _SURROGATE_ESCAPE.search(piece):
-            try:
-                loads(piece).encode()
-            except UnicodeEncodeError:
-                return match.start()
-    return None
-
-
-def _refuse(text: str, position: int, message: str) -> NoReturn:
-    deep = _too_deep_at(text)
-    if deep is not None and deep < position and _half_pair_at(text[:deep]) is None:
-        raise too_deep() from None
-    raise invalid_text(message, offset=_bytes_before(text, position), got=text[position : position + 20]) from None
+    return False

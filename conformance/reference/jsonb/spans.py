@@ -9,6 +9,7 @@ from conformance.reference.jsonb.decode import decode_scalar, read_varlen
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import LARGE_ARRAY, MAX_DEPTH, OPAQUE, STRING
 from conformance.reference.jsonb.view import View, open_document
+from conformance.reference.portable import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -166,7 +167,7 @@ class _Reading:
         return 1 + levels
 
     def _key_text(self, view: View, index: int) -> str:
-        return self.short(repr(view.key(index).decode("utf-8", "backslashreplace")))
+        return self.short(shown(view.key(index).decode("utf-8", "backslashreplace")))
 
     def _key(self, view: View, index: int, prefix: str) -> None:
         position, length = view.key_place(index)

@@ -67,8 +67,8 @@ def from_tagged(data: Any) -> JsonValue:
     if "$type" in data:
         try:
             return _from_type(data)
-        except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
-            raise DecodeError("bad-tag", f"a typed value is incomplete or malformed ({error})", got=data) from None
+        except (KeyError, ValueError, TypeError, AttributeError, OverflowError):
+            raise DecodeError("bad-tag", "a typed value is incomplete or malformed", got=data) from None
     if "$object" in data:
         return _from_members(data["$object"])
     return {key: from_tagged(item) for key, item in data.items()}

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.text import quote
+from conformance.reference.jsonb.text_reader import half_pair
 
 MAX_INDEX: Final = (1 << 32) - 1
 _SPACE: Final = " \t\n\r\v\f"
@@ -214,11 +215,14 @@ class _Parser:
         while pos < len(text) and text[pos] != '"':
             pos += 2 if text[pos] == "\\" else 1
         self.pos = pos + 1
+        raw = text[start : pos + 1]
         try:
-            name: str = json.loads(text[start : pos + 1])
+            name: str = json.loads(raw)
             name.encode("utf-8", "surrogateescape")
         except ValueError:
             raise bad_path(start, "the quoted member name is not a JSON string") from None
+        if half_pair(raw, len(raw)):
+            raise bad_path(start, "the quoted member name has half a surrogate pair")
         return name
 
     def cells(self) -> Leg:

@@ -17,6 +17,7 @@ from conformance.reference.innodb.dictionary import ClusteredIndex, ColumnType, 
 from conformance.reference.innodb.large_values import LobReader, table_objects
 from conformance.reference.innodb.records import OffPage
 from conformance.reference.innodb.sdi import has_sdi
+from conformance.reference.portable import shown
 from conformance.reference.replay.table_state import same_document
 from conformance.reference.replay.tables_text import value_text
 
@@ -235,7 +236,7 @@ class _Rows:
         for each, logged, stored in differing:
             texts = each.shown(logged), each.shown(stored)
             if texts[0] == texts[1]:  # a FLOAT has more digits than its text
-                texts = repr(logged), repr(stored)
+                texts = shown(logged), shown(stored)
             self._found.differing.append(Difference(self._shown(key), each.name, *_excerpts(*texts)))
 
     def _shown(self, key: Sequence[Any]) -> Key:

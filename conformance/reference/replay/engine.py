@@ -24,6 +24,7 @@ from conformance.reference.binlog.rows import (
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.partial.apply import apply_field
+from conformance.reference.portable import folded
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.statements import (
     AlterTable,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from conformance.reference.sql.statement_words import Word
     from conformance.reference.tables.table_map import TableMap
 
-_XID: Final = re.compile(r"XA\s+(\w+)\s+(X'[0-9A-Fa-f]*'\s*,\s*X'[0-9A-Fa-f]*'\s*,\s*\d+)", re.IGNORECASE)
+_XID: Final = re.compile(r"XA\s+(\w+)\s+(X'[0-9A-Fa-f]*'\s*,\s*X'[0-9A-Fa-f]*'\s*,\s*\d+)", re.IGNORECASE | re.ASCII)
 
 
 class Replay:
@@ -140,7 +141,7 @@ class Replay:
         if words[0].among("XA"):
             self._xa_statement(text.decode("ascii", "replace"))
         elif words[0].among("SAVEPOINT") and len(words) > 1:
-            self._savepoints[words[1].text.lower()] = len(self._undo)
+            self._savepoints[folded(words[1].text)] = len(self._undo)
         elif words[0].among("ROLLBACK"):
             self._roll_back_statement(words)
         elif words[0].among("START") and len(words) > 1 and words[1].among("TRANSACTION"):
@@ -170,7 +171,7 @@ class Replay:
         if not names:
             self.roll_back()
             return
-        name = names[0].text.lower()
+        name = folded(names[0].text)
         if name not in self._savepoints:
             raise ReplayError("savepoint", "no such savepoint in this transaction", got=names[0].text)
         mark = self._savepoints[name]

@@ -14,6 +14,7 @@ from conformance.reference.dialect import SOURCE
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.event_types import EventType
 from conformance.reference.partial.apply import apply_field
+from conformance.reference.portable import shown
 from conformance.reference.replay.engine import Replay
 from conformance.reference.tables.columns import PartialJson
 
@@ -90,7 +91,7 @@ class FullRows:
         """The document as the replay knows it."""
         values = self._known(table, before)
         if values is None:
-            key = ", ".join(f"{table.column_names[at]}={value!r}" for at, value in before.items())[:80]
+            key = ", ".join(f"{table.column_names[at]}={shown(value)}" for at, value in before.items())[:80]
             raise ReplayError(
                 "no-base",
                 "the column has diffs, and the document before them is not known",

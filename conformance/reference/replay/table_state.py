@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.values import same
+from conformance.reference.portable import capitals, folded, is_number
 from conformance.reference.replay.row_store import RowIndex, RowStore
 from conformance.reference.replay.statements import ColumnDefinition, DropColumn, PutColumn, RenameColumn, SetKey
 from conformance.reference.tables import columns as types
@@ -113,7 +114,7 @@ class TableState:
     def place(self, name: str) -> int:
         """The index of a column; column names are case-insensitive."""
         for index, column in enumerate(self.columns or ()):
-            if column.name.lower() == name.lower():
+            if folded(column.name) == folded(name):
                 return index
         raise self.error("no-column", "the statement names a column that it does not have", None, name)
 
@@ -149,7 +150,7 @@ class TableState:
             self.forget_map()
             known = self._change_columns(changes, drops)
             names = dict(zip(reversed(known), reversed([column.name for column in self.columns]), strict=True))
-            self.key = tuple([names[part.lower()] for part in self.key if part.lower() in names])
+            self.key = tuple([names[folded(part)] for part in self.key if folded(part) in names])
             self._indexes.clear()
         if keys:
             self.key = next(filter(None, keys), ())
@@ -159,7 +160,7 @@ class TableState:
         columns = self.columns = list(self.columns or ())
         for name in drops:
             self._take(self.place(name))
-        known = [column.name.lower() for column in columns]
+        known = [folded(column.name) for column in columns]
         for at, new in [(self.place(each.old), each) for each in changes if each.old is not None]:
             old = columns[at]
             if isinstance(new, RenameColumn):
@@ -177,7 +178,7 @@ class TableState:
                 value = self._value_of_new(change.definition) if self.rows else None
                 at = len(columns) if change.after is None else self._after(change.after)
                 self._insert(at, change.definition, None, dict.fromkeys(self.rows, value))
-                known.insert(at, change.definition.name.lower())
+                known.insert(at, folded(change.definition.name))
             elif change.after is not None:
                 at = self.place(change.definition.name)
                 name, taken = known.pop(at), self._take(at)
@@ -208,7 +209,7 @@ class TableState:
         """What existing rows get in a new column: NULL or a constant. Raises for values that are not in the log."""
         default = column.default
         null = not default or default[0].among("NULL")
-        constant = bool(default) and (default[0].string or default[0].text.isdecimal())
+        constant = bool(default) and (default[0].string or is_number(default[0].text))
         if column.generated or column.automatic or (column.not_null if null else not constant):
             raise self.error("alter", "a new column whose values are not known", "NULL or a constant", column.name)
         if null:
@@ -318,7 +319,7 @@ class TableState:
 
 
 def _texts(column: ColumnDefinition) -> list[str]:
-    return [word.text if word.string or word.quoted else word.text.upper() for word in column.words]
+    return [word.text if word.string or word.quoted else capitals(word.text) for word in column.words]
 
 
 def _picked(values: Sequence[Any], columns: tuple[int, ...]) -> Values:
@@ -341,7 +342,7 @@ def _literal(info: ColumnInfo, words: Sequence[Word]) -> Any:
     text = words[0].text
     if len(words) > 1 and (words[1].string or words[1].among(".")):
         return MISSING  # it goes on: strings side by side are one string
-    if info.type.real_type in INTEGERS and text.isdecimal():
+    if info.type.real_type in INTEGERS and is_number(text):
         return int(text)
     if words[0].string and info.type.is_character and info.type.type != types.VECTOR and info.collation is not None:
         if info.type.real_type == types.STRING:

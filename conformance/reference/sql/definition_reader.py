@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from conformance.reference.errors import ReplayError
+from conformance.reference.portable import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,7 +49,7 @@ class Reader:
     def name(self) -> str:
         word = self.next()
         if not word.is_name:
-            raise self.refused(f"a name is expected, not {word.text!r}")
+            raise self.refused(f"a name is expected, not {shown(word.text)}")
         return word.text
 
     def table(self) -> TableName:

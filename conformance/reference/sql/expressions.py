@@ -19,7 +19,7 @@ The reverse direction, in :mod:`.formatting`, writes SQL that makes exactly a gi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.members import stored_order
@@ -33,6 +33,7 @@ from conformance.reference.partial.expression import (
     Wrapped,
     Wrapper,
 )
+from conformance.reference.portable import capitals, folded, room_for
 from conformance.reference.sql import values as sql_values
 from conformance.reference.sql.formatting import format_document, format_expression, format_sql
 from conformance.reference.sql.quoting import quote_identifier, quote_string
@@ -58,6 +59,7 @@ __all__ = [
     "wrong_count",
 ]
 
+_T = TypeVar("_T")
 _CHAIN: Final = {
     function.value: function for function in (Function.JSON_SET, Function.JSON_REPLACE, Function.JSON_REMOVE)
 }
@@ -65,6 +67,9 @@ _CHAIN: Final = {
 _PHASES: Final = {1367: 0, 1425: 0, 1426: 0, 1427: 0, 1525: 1, 1582: 1}
 EVALUATION: Final = 2
 _MAX_NESTING: Final = 200  # of brackets in the SQL text; the documents themselves stop at 100
+_FRAMES: Final = 20  # of Python, for the words between two brackets inside each other
+_SHALLOW: Final = 15  # brackets and signs for which any stack has room
+_OPENING: Final = frozenset("(+-")
 _VALUES: Final = "a literal, j, CAST, JSON_OBJECT, JSON_ARRAY, REPEAT or CONCAT"
 _DOCUMENTS: Final = "j, NULL, JSON_SET, JSON_REPLACE, JSON_REMOVE, CAST(... AS JSON), JSON_OBJECT or JSON_ARRAY"
 
@@ -79,7 +84,8 @@ def parse_expression(sql: str, column: str = "j", forms: JsonForms | None = None
     the newest version. Raises :class:`Unsupported` for text outside the grammar, and :class:`MysqlError` for text that
     MySQL refuses.
     """
-    return ExpressionParser(tokenize(sql), column, forms).whole()
+    parser = ExpressionParser(tokenize(sql), column, forms)
+    return parser.read(parser.whole)
 
 
 def phase(error: MysqlError) -> int:
@@ -97,6 +103,14 @@ class ExpressionParser:
     nesting: int = 0
     errors: list[MysqlError] = field(default_factory=list)
     before_error: Call | None = None
+
+    def read(self, rule: Callable[[], _T]) -> _T:
+        """What a rule of the grammar makes of the tokens, with room for all nesting that is permitted."""
+        openings = sum(token.kind is Kind.SYMBOL and token.text in _OPENING for token in self.tokens)
+        if openings < _SHALLOW:
+            return rule()
+        with room_for(_FRAMES * _MAX_NESTING):
+            return rule()
 
     def whole(self) -> Expression:
         """The expression of the whole text. Raises the first of the errors that the server meets."""
@@ -158,7 +172,7 @@ class ExpressionParser:
 
     def is_column(self) -> bool:
         kind, text = self.token.kind, self.token.text
-        return kind in (Kind.WORD, Kind.QUOTED_NAME) and text.lower() == self.column.lower()
+        return kind in (Kind.WORD, Kind.QUOTED_NAME) and folded(text) == folded(self.column)
 
     def arguments(self, function: str) -> list[SqlValue]:
         """The parenthesised arguments of a function that takes only values."""
@@ -326,7 +340,7 @@ class ExpressionParser:
         if self.is_column():
             raise self.refused(f"{self.column} inside {where} is outside predict's grammar", "a value without columns")
         if kind is Kind.WORD and self.tokens[self.position + 1].text == "(":
-            raise self.refused(f"{token.text.upper()} is outside predict's grammar", _VALUES)
+            raise self.refused(f"{capitals(token.text)} is outside predict's grammar", _VALUES)
         raise self.refused(f"{where} is missing or outside predict's grammar", _VALUES)
 
     def number(self, token: Token, sign: str) -> SqlValue:

@@ -36,6 +36,7 @@ from conformance.reference.partial.expression import (
 )
 from conformance.reference.partial.merging import MERGES
 from conformance.reference.partial.selecting import extract, length
+from conformance.reference.portable import folded
 from conformance.reference.sql import arithmetic, moments
 from conformance.reference.sql import values as sql_values
 from conformance.reference.sql.expressions import ExpressionParser, wrong_count
@@ -85,7 +86,7 @@ class ReadExpression:
 def read_value(sql: str, row: RowFacts, forms: JsonForms | None = None) -> SqlValue:
     """Read a single value, of a column for instance."""
     parser = RowParser(tokenize(sql), "", forms, row=row, sql=sql)
-    value = parser.value("the value")
+    value = parser.read(partial(parser.value, "the value"))
     parser.expect_end()
     if parser.errors:
         raise parser.errors[0]
@@ -95,7 +96,7 @@ def read_value(sql: str, row: RowFacts, forms: JsonForms | None = None) -> SqlVa
 def read_expression(sql: str, row: RowFacts, forms: JsonForms | None = None) -> ReadExpression:
     """Read a right-hand side for one row. Raises as :func:`parse_expression`."""
     parser = RowParser(tokenize(sql), "", forms, row=row, sql=sql)
-    expression = parser.whole()
+    expression = parser.read(parser.whole)
     return ReadExpression(expression, tuple(dict.fromkeys(parser.present_used)))
 
 
@@ -120,8 +121,8 @@ class RowParser(ExpressionParser):
             return None
         if token.kind not in (Kind.WORD, Kind.QUOTED_NAME):
             return None
-        wanted = token.text.lower()
-        return next((name for name in (*self.row.documents, *self.row.values) if name.lower() == wanted), None)
+        wanted = folded(token.text)
+        return next((name for name in (*self.row.documents, *self.row.values) if folded(name) == wanted), None)
 
     def document(self, where: str) -> Expression:
         """A whole right-hand side, or an argument that is a document."""

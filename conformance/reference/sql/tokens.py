@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from conformance.reference.cursor import bitmap_size
 from conformance.reference.errors import Unsupported
+from conformance.reference.portable import shown
 
 
 class Kind(Enum):
@@ -43,7 +44,7 @@ class Token(NamedTuple):
     def __str__(self) -> str:
         if self.kind is Kind.END:
             return "the end"
-        return repr(self.text if len(self.text) <= 40 else self.text[:37] + "...")
+        return shown(self.text if len(self.text) <= 40 else self.text[:37] + "...")
 
 
 # Letters in one set with the long range would be compiled to a table, which takes ten ms of every start; and two sets
@@ -51,7 +52,8 @@ class Token(NamedTuple):
 _TOKEN: Final = re.compile(
     r"""[ \t\r\n\f\v]*(?:
       (?P<hex>[xX]'[^']*') | (?P<bit>[bB]'[^']*')
-    | (?P<hexadecimal>0x[0-9a-fA-F]+\b) | (?P<binary>0b[01]+\b)
+    | (?P<hexadecimal>0x[0-9a-fA-F]+(?![0-9A-Za-z_$\u0080-\uffff]))
+    | (?P<binary>0b[01]+(?![0-9A-Za-z_$\u0080-\uffff]))
     | (?P<float>(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+)
     | (?P<decimal>[0-9]+\.[0-9]*|\.[0-9]+)
     | (?P<integer>[0-9]+)

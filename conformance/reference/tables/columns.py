@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from math import isnan
 from struct import Struct
 from struct import error as struct_error
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from conformance.reference.cursor import bitmap_size
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 from conformance.reference.jsonb.opaque import decimal_size, pack_decimal, unpack_decimal
+from conformance.reference.portable import shown
 from conformance.reference.tables import temporal
 
 if TYPE_CHECKING:
@@ -171,6 +173,27 @@ def _fixed(layout: str) -> Codec:
         return unpack(data, pos)[0], pos + size
 
     return Codec(read, pack)
+
+
+def _single() -> Codec:
+    """FLOAT. Of what is no number all bits are kept; ``struct`` does so from Python 3.14 on."""
+    struct, bits, wide, wide_bits = Struct("<f"), Struct("<I"), Struct("<d"), Struct("<Q")
+    unpack, pack = struct.unpack_from, struct.pack
+
+    def read(data: bytes, pos: int) -> tuple[float, int]:
+        value: float = unpack(data, pos)[0]
+        if isnan(value):
+            (word,) = bits.unpack_from(data, pos)
+            (value,) = wide.unpack(wide_bits.pack((word >> 31) << 63 | 0x7FF << 52 | (word & 0x7FFFFF) << 29))
+        return value, pos + 4
+
+    def write(value: float) -> bytes:
+        if not isnan(value):
+            return pack(value)
+        (word,) = wide_bits.unpack(wide.pack(value))
+        return bits.pack((word >> 63) << 31 | 0xFF << 23 | ((word >> 29) & 0x7FFFFF or 1 << 22))
+
+    return Codec(read, write)
 
 
 def _integer(size: int, *, signed: bool = False) -> Codec:
@@ -324,7 +347,7 @@ def _codec(code: int, metadata: int, unsigned: bool) -> Codec:
         width = 4 if kind == FLOAT else 8
         if metadata != width:
             raise Unsupported("column-metadata", "unknown floating point width", expected=width, got=metadata)
-        return _fixed("<f" if kind == FLOAT else "<d")
+        return _single() if kind == FLOAT else _fixed("<d")
     if kind == NEWDECIMAL:
         precision, scale = metadata & 0xFF, metadata >> 8
         if not (0 < precision <= 65 and scale <= min(30, precision)):
@@ -388,8 +411,8 @@ def encode_value(column: ColumnType, value: Value, *, unsigned: bool = False) ->
 def write_value(part: Codec, value: Any) -> bytes:
     try:
         return part.write(value)
-    except (TypeError, ValueError, OverflowError, AttributeError, IndexError, struct_error) as error:
-        raise EncodeError("bad-value", f"not a value of this column: {error}", got=repr(value)[:80]) from None
+    except (TypeError, ValueError, OverflowError, AttributeError, IndexError, struct_error):
+        raise EncodeError("bad-value", "not a value of this column", got=shown(value)[:80]) from None
 
 
 def value_size(column: ColumnType) -> int | None:

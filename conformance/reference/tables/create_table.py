@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from conformance.reference.portable import folded, is_number, shown
 from conformance.reference.sql.definition_reader import Reader, split_list
 from conformance.reference.sql.quoting import quote_identifier, quote_string
 from conformance.reference.sql.statement_words import split_words
@@ -131,7 +132,7 @@ def _finished(table: Table, parts: _Parts, reader: Reader) -> Table:
     for index in parts.binary:
         collation = collation_id(table, columns[index])
         if collation is None:
-            raise reader.refused(f"BINARY is for text, and {columns[index].name!r} is none")
+            raise reader.refused(f"BINARY is for text, and {shown(columns[index].name)} is none")
         known = COLLATIONS[collation]
         columns[index] = replace(columns[index], collation="binary" if known.id == 63 else f"{known.charset}_bin")
     for index, size in parts.sizes.items():
@@ -139,12 +140,12 @@ def _finished(table: Table, parts: _Parts, reader: Reader) -> Table:
         most = size * (COLLATIONS[collation_id(table, column) or 63].max_bytes)
         prefix = next((prefix for prefix, limit in _SIZED if most <= limit), "LONG")
         columns[index] = replace(column, type=prefix + column.type)
-    places = {column.name.lower(): index for index, column in enumerate(columns)}
+    places = {folded(column.name): index for index, column in enumerate(columns)}
     key = []
     for name, length in parts.key:
-        if name.lower() not in places:
-            raise reader.refused(f"the key names a column that is not there: {name!r}")
-        index = places[name.lower()]
+        if folded(name) not in places:
+            raise reader.refused(f"the key names a column that is not there: {shown(name)}")
+        index = places[folded(name)]
         # Of other types the server takes a prefix as long as the stored value, which then is none (observed on 9.7.4).
         key.append((index, length if columns[index].type.endswith(_PREFIXED) else 0))
     if all(column.invisible for column in columns):  # error 4028, observed on 9.7.4
@@ -200,7 +201,7 @@ def parse_type(reader: Reader, column: Column) -> Column:
         word = reader.next()
         known = None if word.quoted or word.string else _NAMES.get(word.text.upper())
         if known is None:
-            raise reader.refused(f"no type is called {word.text!r}")
+            raise reader.refused(f"no type is called {shown(word.text)}")
         column = replace(column, type=known)
     if not reader.at("("):
         if column.type in _MEASURED:
@@ -230,7 +231,7 @@ def _member(words: Sequence[Word], reader: Reader) -> str:
 
 
 def _number(words: Sequence[Word], reader: Reader) -> int:
-    if len(words) != 1 or not words[0].text.isdecimal():
+    if len(words) != 1 or not is_number(words[0].text):
         raise reader.refused("a number is expected")
     return int(words[0].text)
 
@@ -304,7 +305,7 @@ def _without_effect(reader: Reader) -> None:
         reader.take("=")
         reader.next()
     else:
-        raise reader.refused(f"an attribute that is not known: {reader.next().text!r}")
+        raise reader.refused(f"an attribute that is not known: {shown(reader.next().text)}")
 
 
 def _literal(reader: Reader) -> None:
@@ -312,7 +313,7 @@ def _literal(reader: Reader) -> None:
     reader.next()
     while reader:
         word = reader.words[reader.pos]
-        if not (word.string or word.text in _IN_NUMBERS or word.text[:1].isdigit()):
+        if not (word.string or word.text in _IN_NUMBERS or is_number(word.text[:1])):
             break
         reader.next()
     if reader.at("("):
@@ -327,7 +328,7 @@ def _charset(reader: Reader) -> str:
     name = reader.next().text.lower()
     name = _OLD_NAMES.get(name, name)
     if name not in DEFAULT_COLLATIONS:
-        raise reader.refused(f"no character set is called {name!r}")
+        raise reader.refused(f"no character set is called {shown(name)}")
     return name
 
 
@@ -336,5 +337,5 @@ def _collation(reader: Reader) -> str:
     if name.startswith("utf8_"):
         name = f"utf8mb3_{name[5:]}"
     if name not in COLLATION_IDS:
-        raise reader.refused(f"no collation is called {name!r}")
+        raise reader.refused(f"no collation is called {shown(name)}")
     return name

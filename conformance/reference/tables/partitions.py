@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import EncodeError
+from conformance.reference.portable import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,7 +43,7 @@ class Partitions:
         """
         value = row[self.column]
         if value is not None and not isinstance(value, int):
-            raise EncodeError("bad-value", "partitions are foretold of integers only", got=repr(value))
+            raise EncodeError("bad-value", "partitions are foretold of integers only", got=shown(value))
         if self.method == "RANGE":
             found = self._in_range(value)
         elif self.method == "LIST":
@@ -50,7 +51,7 @@ class Partitions:
         else:
             found = self._hashed(value)
         if found is None:
-            raise EncodeError("bad-value", "no partition has this value", got=repr(value))
+            raise EncodeError("bad-value", "no partition has this value", got=shown(value))
         return found if self.sub is None else found * self.sub.count + self.sub.place(row)
 
     def _in_range(self, value: int | None) -> int | None:

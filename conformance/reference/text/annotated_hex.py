@@ -28,6 +28,7 @@ from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.event_types import EventType, event_name
 from conformance.reference.jsonb.spans import MemorySorter, write_document_spans
 from conformance.reference.partial.diffs import Operation, read_diff
+from conformance.reference.portable import shown
 from conformance.reference.tables.charsets import COLLATIONS
 from conformance.reference.tables.columns import ColumnType, codec, read_value
 from conformance.reference.tables.metadata import MAX_COLUMNS, ColumnInfo, Field
@@ -66,12 +67,12 @@ def short(text: str) -> str:
 def as_text(data: bytes) -> str:
     """Bytes that should be text, in quotes."""
     if len(data) <= _OPENING:
-        return short(repr(data.decode("utf-8", "backslashreplace")))
+        return short(shown(data.decode("utf-8", "backslashreplace")))
     # Only the beginning is shown, in the quotes that the whole would have.
     single, double = b"'" in data, b'"' in data
     ending = "'\"" if single and double else "'" if single else ""
     text = data[:_OPENING].decode("utf-8", "backslashreplace")[:_SHOWN]
-    return short(repr(text + ending + "." * _SHOWN))
+    return short(shown(text + ending + "." * _SHOWN))
 
 
 def moment(seconds: int) -> str:

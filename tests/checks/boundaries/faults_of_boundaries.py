@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.checks.boundaries.marked_files import base64_texts
 from conformance.reference.boundaries import worklog
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of
 from conformance.reference.boundaries.observed_event import query_text
@@ -208,13 +209,10 @@ def _in_binlog(change: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
     """Change the events of a client's BINLOG statements that have a marker."""
 
     def statement(found: re.Match[bytes]) -> bytes:
-        data = base64.b64decode(found[1])
-        out, position = [], 0
-        while position < len(data):
-            end = position + int.from_bytes(data[position + 9 : position + 13], "little")
-            event = data[position:end]
+        out = []
+        for text in base64_texts(found[1]):
+            event = base64.b64decode(text)
             out.append(base64.encodebytes(change(event) if _marker(event) else event))
-            position = end
         return b"BINLOG '\n" + b"".join(out) + b"'"
 
     return lambda text: re.sub(rb"BINLOG '\n([^']*)'", statement, text)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import cast
+import json
+import sys
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from conformance.reference.dialect import JsonForms
 from conformance.reference.errors import MysqlError
+from conformance.reference.jsonb import parse
 from conformance.reference.jsonb.parse import parse_text
-from conformance.reference.jsonb.values import depth
+from conformance.reference.jsonb.text_reader import read
+from conformance.reference.jsonb.values import depth, same
+from tests.reference.jsonb import mutated_texts
 from tests.reference.refusals import refused
+
+if TYPE_CHECKING:
+    from conformance.servers.run.process import ProcessServer
 
 FAST = JsonForms(text_double="fast")
 INVALID, TOO_DEEP = 3140, 3157
@@ -40,16 +48,16 @@ def said(text: str, forms: JsonForms | None = None) -> tuple[int, int | None, ob
         ('"\udcff', 1, None),  # a byte that is no UTF-8
         ('["éé", "\udcff"]', 10, None),
         ('"é\ud800"', 3, None),
-        ('"\\ud800"', 0, None),
-        (' ["é", "\\ude00"]', 8, None),
-        ('{"a": "\\ud83d\\ude00", "b": "\\ud83d"}', 27, None),
-        ('["\\ud83d", "\\ud83d"]', 1, None),
-        ('"\\uD83Dx"', 0, None),
-        ('"\\uDFFF"', 0, None),
-        ('"x\\"\\udc00"', 0, None),
-        ('{"\\ud800": 1, "b": 2}', None, None),
-        ("NaN", None, "NaN"),
-        ("[-Infinity]", None, "-Infinity"),
+        ('"\\ud800"', 1, '\\ud800"'),
+        (' ["é", "\\ude00"]', 9, '\\ude00"]'),
+        ('{"a": "\\ud83d\\ude00", "b": "\\ud83d"}', 28, '\\ud83d"}'),
+        ('["\\ud83d", "\\ud83d"]', 2, '\\ud83d", "\\ud83d"]'),
+        ('"\\uD83Dx"', 1, '\\uD83Dx"'),
+        ('"\\uDFFF"', 1, '\\uDFFF"'),
+        ('"x\\"\\udc00"', 4, '\\udc00"'),
+        ('{"\\ud800": 1, "b": 2}', 2, '\\ud800": 1, "b": 2}'),
+        ("NaN", 0, "NaN"),
+        ("[-Infinity]", 2, "Infinity]"),
     ],
 )
 def test_a_text_that_is_no_json_says_which_byte_is_wrong(text: str, offset: int | None, got: object) -> None:
@@ -123,3 +131,43 @@ def test_one_hundred_containers_of_any_kind_are_read() -> None:
     assert depth(parse_text("[" + "[[]]," * 200 + "[" * 99 + "]" * 99 + "]")) == 100
     assert parse_text("[" + "{}," * 200 + "{}]") == [{}] * 201
     assert parse_text("[" + "[]," * 200 + "[]]") == [[]] * 201
+
+
+def test_the_place_of_every_refusal_is_the_servers() -> None:
+    recorded = json.loads(mutated_texts.RECORDED.read_text("utf-8"))
+    texts = list(mutated_texts.mutated(mutated_texts.COUNT))
+    assert len({tuple(answer) for answer in recorded if answer}) > 100
+    assert [pair for pair in zip(texts, recorded, strict=True) if mutated_texts.said(pair[0]) != pair[1]] == []
+
+
+@pytest.mark.live
+def test_the_place_of_other_refusals_is_the_servers(server: ProcessServer) -> None:
+    texts = list(mutated_texts.mutated(2 * mutated_texts.COUNT))[mutated_texts.COUNT :]
+    with server.connect() as connection:
+        answers = mutated_texts.asked(connection, texts)
+    assert [pair for pair in zip(texts, answers, strict=True) if mutated_texts.said(pair[0]) != pair[1]] == []
+
+
+def test_both_readers_read_the_same() -> None:
+    """The one for refusals reads whatever the other reads."""
+    sound = 0
+    for text in mutated_texts.mutated(mutated_texts.COUNT):
+        if mutated_texts.said(text) is None:
+            for forms, hooks in ((None, parse._EXACT), (FAST, parse._FAST)):
+                assert same(read(text, 0, hooks)[0], parse_text(text, forms))
+            sound += 1
+    assert sound > 100
+
+
+def test_a_text_is_read_where_the_stack_has_no_room_for_pythons_own_reader() -> None:
+    text = OPEN + "]" * 100
+
+    def down(levels: int) -> int:
+        return down(levels - 1) if levels else depth(parse_text(text))
+
+    frame = sys._getframe()
+    used = 0
+    while frame.f_back is not None:
+        frame = frame.f_back
+        used += 1
+    assert down(sys.getrecursionlimit() - used - 30) == 100

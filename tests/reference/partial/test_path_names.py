@@ -44,6 +44,7 @@ def test_a_range_may_be_one_cell_and_an_index_is_of_digits() -> None:
     [
         ("$****.a", 3),
         ('$."\\ud800"', 2),  # no UTF-8 has this surrogate
+        ('$."\\udc80"', 2),  # observed on 9.7.4
         ('$."\ud800"', 2),
         ('$."a\nb"', 2),
         ("$[1 to", 6),
