@@ -19,7 +19,7 @@ from conformance.servers.survey import State
 if TYPE_CHECKING:
     from pathlib import Path
 
-PROGRAMS = ("apt-get", "apt-config", "dpkg", "dpkg-deb")
+PROGRAMS = ("apt-get", "apt-config", "apt-cache", "dpkg", "dpkg-deb")
 
 
 class Machine:
