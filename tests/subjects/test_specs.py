@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 
@@ -81,11 +82,13 @@ def test_options_stand_behind_a_question_mark() -> None:
 def test_capabilities_come_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "tool.json"
     file.write_text('{"name": "tool", "version": "7", "capabilities": ["file", "committed"]}', "utf-8")
-    hello = open_subject(parse_subject(f"cmd:{shlex.quote(sys.executable)} {{file}}?capabilities={file}")).hello()
+    hello = open_subject(
+        parse_subject(f"cmd:{shlex.quote(sys.executable)} {{file}}?capabilities={quote(str(file))}")
+    ).hello()
     assert (hello.name, hello.version, hello.capabilities) == ("tool", "7", ("file", "committed"))
     file.write_text('["file", "fast"]', "utf-8")
     with pytest.raises(SubjectSpecError, match='unknown "fast"; known are file, server, '):
-        parse_subject(f"cmd:{shlex.quote(sys.executable)} {{file}}?capabilities={file}")
+        parse_subject(f"cmd:{shlex.quote(sys.executable)} {{file}}?capabilities={quote(str(file))}")
 
 
 @pytest.mark.parametrize(
