@@ -200,7 +200,7 @@ EXAMPLES = [
 @pytest.mark.parametrize(("lost", "code"), [("", 0), ("| head -n 1", 1)], ids=["right", "rows are lost"])
 def test_the_example_for_decoders_judges_one(lost: str, code: int, tmp_path: Path) -> None:
     """The example's own inputs, the real lab, and a decoder where the example has it. Few Cases: each starts it."""
-    lab = f"{sys.executable} -m conformance"
+    lab = f"{shlex.quote(sys.executable)} -m conformance"
     (tmp_path / "my-decoder").write_text(f'#!/bin/sh\n{lab} decode --format jsonl "$1" {lost}\n', "utf-8")
     (tmp_path / "my-decoder").chmod(0o755)
     (given,) = (example["with"] for example in EXAMPLES if "subject" in example["with"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -65,7 +66,7 @@ def test_wrong_words_are_usage(words: list[str]) -> None:
 def test_a_client_of_ones_own_is_restarted_and_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """The lab's own client goes on where it was; a faulty one forgets to."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    client = f"wire:{sys.executable} {ROOT / 'tests/harness/restarts/client.py'}"
+    client = f"wire:{shlex.quote(sys.executable)} {shlex.quote(str(ROOT / 'tests/harness/restarts/client.py'))}"
     done = lab("restarts", f"{client} right", "--boundaries", "12", "--format", "json")
     assert done.code == 0, done.err
     (found,) = json.loads(done.out)

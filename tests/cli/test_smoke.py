@@ -14,7 +14,7 @@ from tests.subjects.scripts import conversation
 if TYPE_CHECKING:
     from pathlib import Path
 
-REFERENCE = f"cmd:{sys.executable} -m conformance decode --format jsonl {{file}}"
+REFERENCE = f"cmd:{shlex.quote(sys.executable)} -m conformance decode --format jsonl {{file}}"
 
 
 def test_a_good_adapter_is_proved_step_by_step() -> None:

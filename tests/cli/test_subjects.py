@@ -19,8 +19,8 @@ from tests.subjects.scripts import GOOD, conversation
 if TYPE_CHECKING:
     from pathlib import Path
 
-REFERENCE = f"cmd:{sys.executable} -m conformance decode --types --format jsonl {{file}}"
 LIMITS = {"flooding": "timeout=60&limit=1", "hanging": "timeout=0.5"}
+REFERENCE = f"cmd:{shlex.quote(sys.executable)} -m conformance decode --types --format jsonl {{file}}"
 DEC1 = ("conformance", "-r", "DEC1", "--seed", "1")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from generators.draw import Stream
 from tests.source_campaigns import hostile, hostile_streams
 
 ROOT = Path(__file__).resolve().parents[2]
-CLIENT = f"wire:{sys.executable} {ROOT / 'tests/subjects/wire_client.py'} anywhere"
+CLIENT = f"wire:{shlex.quote(sys.executable)} {shlex.quote(str(ROOT / 'tests/subjects/wire_client.py'))} anywhere"
 
 
 def test_a_client_reads_hostile_streams_and_nothing_stays(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ decoder without a fault passes everything.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from pathlib import Path
@@ -43,7 +44,9 @@ class Faulty(NamedTuple):
         if kind == "py":
             return f"py:{MODULE}.{rest}"
         fault, _, options = rest.partition("?")
-        command = f"{kind}:{sys.executable} -m {MODULE}.{'protocol' if kind == 'jsonl' else 'command'} {fault}"
+        command = (
+            f"{kind}:{shlex.quote(sys.executable)} -m {MODULE}.{'protocol' if kind == 'jsonl' else 'command'} {fault}"
+        )
         return f"{command}{' {file}' if kind == 'cmd' else ''}{'?' + options if options else ''}"
 
 

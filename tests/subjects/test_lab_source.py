@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -88,7 +89,7 @@ def parse_image(change: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_option_is_for_clients_alone() -> None:
-    spec = parse_subject(f"wire:{sys.executable} x.py?source=lab")
+    spec = parse_subject(f"wire:{shlex.quote(sys.executable)} x.py?source=lab")
     subject = open_subject(spec)
     assert isinstance(subject, Stream)
     assert subject._open_source is LabSource

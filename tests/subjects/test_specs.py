@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 
@@ -80,11 +82,12 @@ def test_options_stand_behind_a_question_mark() -> None:
 def test_capabilities_come_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "tool.json"
     file.write_text('{"name": "tool", "version": "7", "capabilities": ["file", "committed"]}', "utf-8")
-    hello = open_subject(parse_subject(f"cmd:{sys.executable} {{file}}?capabilities={file}")).hello()
+    spec = f"cmd:{shlex.quote(sys.executable)} {{file}}?capabilities={quote(str(file))}"
+    hello = open_subject(parse_subject(spec)).hello()
     assert (hello.name, hello.version, hello.capabilities) == ("tool", "7", ("file", "committed"))
     file.write_text('["file", "fast"]', "utf-8")
     with pytest.raises(SubjectSpecError, match='unknown "fast"; known are file, server, '):
-        parse_subject(f"cmd:{sys.executable} {{file}}?capabilities={file}")
+        parse_subject(spec)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,7 @@ def test_a_missing_program_cannot_run(tmp_path: Path) -> None:
         open_subject(parse_subject("jsonl:no-such-program"))
     (tmp_path / "plain").touch()
     with pytest.raises(SubjectUnavailable, match="is not executable"):
-        open_subject(parse_subject(f"cmd:{tmp_path}/plain {{file}}"))
+        open_subject(parse_subject(f"cmd:'{tmp_path}/plain' {{file}}"))
 
 
 def test_secrets_are_not_shown() -> None:

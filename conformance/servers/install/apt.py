@@ -82,7 +82,7 @@ _DIAGNOSES: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"Release file .* is expired",
-        "the archive's index is out of date: its Release file has expired (the mirror stands still, or a fast clock)",
+        "the archive's index is out of date: its Release file has expired (an old mirror, or a clock that is fast)",
         (
             "set BINLOG_LAB_MIRROR to the address of a mirror that is up to date, or take the old index with "
             "BINLOG_LAB_EXPIRED_INDEX=1 (signatures and hashes are checked as before)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -101,7 +102,10 @@ elif archive.name.startswith("perl"):
 
 def write_program(directory: Path, name: str, body: str) -> None:
     path = directory / name
-    path.write_text(f"#!{sys.executable} -S\n{body}")
+    script = path.with_name(f".{name}.py")
+    script.write_text(body)
+    # Not as an interpreter in the first line: its path may have spaces.
+    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S {shlex.quote(str(script))} "$@"\n')
     path.chmod(0o755)
 
 

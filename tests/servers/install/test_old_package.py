@@ -32,8 +32,8 @@ def npm_of(directory: Path, archive: bytes | None) -> None:
         source.write_bytes(archive)
     program.write_text(
         "#!/bin/sh\n"
-        f'test -f {source} || {{ echo "E404 no such package" >&2; exit 1; }}\n'
-        f'cp {source} "$5/{PACKAGE}-{VERSION}.tgz"\n',
+        f'test -f "{source}" || {{ echo "E404 no such package" >&2; exit 1; }}\n'
+        f'cp "{source}" "$5/{PACKAGE}-{VERSION}.tgz"\n',
         encoding="utf-8",
     )
     program.chmod(program.stat().st_mode | stat.S_IXUSR)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def vgdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The program, which notes its words in the file ``asked``; a test appends what it does then."""
     program = tmp_path / "vgdb"
-    program.write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/asked\n')
+    program.write_text(f'#!/bin/sh\necho "$*" >>"{tmp_path}/asked"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     return program
@@ -39,7 +39,7 @@ def test_several_commands_go_through_one_connection(vgdb: Path, tmp_path: Path) 
 
 
 def test_a_command_is_sent_again_where_valgrind_closed_the_pipe(vgdb: Path, tmp_path: Path) -> None:
-    does(vgdb, f"[ $(wc -l <{tmp_path}/asked) -ge 3 ] || kill -PIPE $$\necho answer")
+    does(vgdb, f"[ $(wc -l <'{tmp_path}/asked') -ge 3 ] || kill -PIPE $$\necho answer")
     assert control(tmp_path, 7, "dump") == "answer\n"
     assert len(asked(vgdb)) == 3
 
