@@ -20,6 +20,7 @@ from tests.systems.kinds import KINDS, changed, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 
 def test_every_kind_has_its_digests() -> None:
@@ -43,7 +44,7 @@ def pythons_own_reader(text: str, start: int, hooks: text_reader.Hooks) -> objec
 
 
 # A kind, what is planted, and where.
-PLANTED = {
+PLANTED: dict[str, tuple[str, ModuleType, str, object]] = {
     "place of json": ("JSON texts", parse, "read", pythons_own_reader),
     "repr": ("code points", tokens, "shown", lambda value: repr(value).upper()),
     "case of names": ("code points", expressions, "folded", lambda name: name),
