@@ -21,6 +21,7 @@ from conformance.reference.portable import (
 )
 from conformance.reference.tables.columns import FLOAT, ColumnType, encode_value, read_value
 from conformance.reference.tables.columns import codec as codec_of
+from conformance.reference.tables.create_table import parse_definition
 from tests.reference.refusals import refused
 
 VALUES: list[object] = [
@@ -112,6 +113,12 @@ def test_numbers_have_the_digits_of_ascii() -> None:
     assert is_number("0123456789")
     for text in ("", "-1", "1.0", "\u0663", "\U00011f50", "1\u00b2"):
         assert not is_number(text)
+
+
+@pytest.mark.parametrize("where", ["a CHAR({})", "a DECIMAL({},2)", "a DECIMAL(5,{})", "a BIT({})", "a DATETIME({})"])
+def test_a_definition_with_thousands_of_digits_is_refused(where: str) -> None:
+    error = refused(parse_definition, f"CREATE TABLE t ({where.format('1' * 5000)})")
+    assert (error.code, "a number is too long" in error.message) == ("statement", True)
 
 
 def test_of_foreign_errors_only_a_missing_name_is_told() -> None:

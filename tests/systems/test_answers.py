@@ -70,7 +70,7 @@ def test_mutations_depend_on_the_bytes_alone() -> None:
 def test_an_answer_tells_values_and_errors_apart() -> None:
     calls: list[Callable[[], object]] = [
         lambda: 1, lambda: True, lambda: "1", lambda: parse.parse_text("[1,]"), lambda: parse.parse_text("[1, ]"),
-        lambda: parse.parse_text("[x]"), lambda: {}["x"],
+        lambda: parse.parse_text("[x]"), lambda: dict[str, int]()["x"],
     ]  # fmt: skip
     given = [said(call) for call in calls]
     assert len(set(given)) == len(calls)
