@@ -20,6 +20,7 @@ from tests.systems.kinds import KINDS, changed, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 
 def test_every_kind_has_its_digests() -> None:
@@ -43,7 +44,7 @@ def pythons_own_reader(text: str, start: int, hooks: text_reader.Hooks) -> objec
 
 
 # A kind, what is planted, and where.
-PLANTED = {
+PLANTED: dict[str, tuple[str, ModuleType, str, object]] = {
     "place of json": ("JSON texts", parse, "read", pythons_own_reader),
     "repr": ("code points", tokens, "shown", lambda value: repr(value).upper()),
     "case of names": ("code points", expressions, "folded", lambda name: name),
@@ -69,7 +70,7 @@ def test_mutations_depend_on_the_bytes_alone() -> None:
 def test_an_answer_tells_values_and_errors_apart() -> None:
     calls: list[Callable[[], object]] = [
         lambda: 1, lambda: True, lambda: "1", lambda: parse.parse_text("[1,]"), lambda: parse.parse_text("[1, ]"),
-        lambda: parse.parse_text("[x]"), lambda: {}["x"],
+        lambda: parse.parse_text("[x]"), lambda: dict[str, int]()["x"],
     ]  # fmt: skip
     given = [said(call) for call in calls]
     assert len(set(given)) == len(calls)

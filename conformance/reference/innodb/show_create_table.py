@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import DecodeError
 from conformance.reference.innodb.dictionary import WHOLE, ColumnType, Json, private_data
-from conformance.reference.portable import base64_bytes, folded, what_lacks
+from conformance.reference.portable import base64_bytes, folded, read_json, what_lacks
 from conformance.reference.sql.quoting import quote_identifier as quoted
 from conformance.reference.tables.charsets import BINARY, COLLATIONS, DEFAULT_COLLATIONS, text_of
 
@@ -135,7 +135,7 @@ def _attributes(column: Json, table_collation: int) -> Iterator[str]:
         yield "/*!80023 INVISIBLE */"
     for name, version in (("engine_attribute", 80021), ("secondary_engine_attribute", 80021)):
         if column[name]:
-            value = json.dumps(json.loads(column[name]), ensure_ascii=False)
+            value = json.dumps(read_json(column[name]), ensure_ascii=False)
             yield f"/*!{version} {name.upper()} {_string(value)} */"
     if column["comment"]:
         yield f"COMMENT {_string(column['comment'])}"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from conformance.reference.tables.table_map import TableMap
 
 MISSING: Final = object()
+_LONGEST_NUMBER: Final = 20  # digits; Python refuses to read thousands
 _NO_INFO: Final = ColumnInfo(ColumnType(types.NULL), nullable=True)
 
 
@@ -342,7 +343,7 @@ def _literal(info: ColumnInfo, words: Sequence[Word]) -> Any:
     text = words[0].text
     if len(words) > 1 and (words[1].string or words[1].among(".")):
         return MISSING  # it goes on: strings side by side are one string
-    if info.type.real_type in INTEGERS and is_number(text):
+    if info.type.real_type in INTEGERS and is_number(text) and len(text) <= _LONGEST_NUMBER:
         return int(text)
     if words[0].string and info.type.is_character and info.type.type != types.VECTOR and info.collation is not None:
         if info.type.real_type == types.STRING:

@@ -75,6 +75,7 @@ _MEASURED: Final = ("VARCHAR", "VARBINARY", "ENUM", "SET")  # no column without 
 _LENGTH: Final = ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BIT", "VECTOR")
 _OLD_NAMES: Final = {"utf8": "utf8mb3"}
 _CHARSETS: Final = (("CHARACTER", "SET"), ("CHAR", "SET"), ("CHARSET",))
+_LONGEST_NUMBER: Final = 20  # digits; Python refuses to read thousands
 _IN_NUMBERS: Final = (".", "-", "+")
 _KEYS: Final = ("INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK")
 
@@ -233,6 +234,8 @@ def _member(words: Sequence[Word], reader: Reader) -> str:
 def _number(words: Sequence[Word], reader: Reader) -> int:
     if len(words) != 1 or not is_number(words[0].text):
         raise reader.refused("a number is expected")
+    if len(words[0].text) > _LONGEST_NUMBER:
+        raise reader.refused("a number is too long")
     return int(words[0].text)
 
 

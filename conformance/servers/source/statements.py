@@ -128,10 +128,10 @@ def _refusal(sql: str, error: sqlite3.Error) -> Refused:
     if text.startswith("no such table"):
         return Refused(1146, "42S02", f"Table '{text.partition(': ')[2]}' doesn't exist")
     if text.startswith("no such column"):
-        return Refused(1054, "42S22", f"Unknown column '{text.partition(': ')[2]}'")
+        return Refused(1054, "42S22", f"Unknown column '{text.partition(': ')[2].partition(' - ')[0]}'")
     if text.startswith("no such function"):
         return Refused(1305, "42000", f"FUNCTION {text.partition(': ')[2]} does not exist")
-    return Refused(1064, "42000", f"You have an error in your SQL syntax ({text}) near '{sql[:80]}'")
+    return Refused(1064, "42000", f"You have an error in your SQL syntax near '{sql[:80]}'")
 
 
 def rewrite(sql: str) -> tuple[str, dict[str, str]]:
