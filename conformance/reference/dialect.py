@@ -61,6 +61,7 @@ class LogForms:
     partition_chunk: bool = True
     gipk_flag: bool = True
     rows_flags_mask: int = 0x1F
+    rows_query_length: str = "zero"  # or low-byte: what stands in front of the statement in ROWS_QUERY
     query_status_max: int = 21
     payload_event: bool = True
     partial_through_view: bool | None = True  # versions 6.3
@@ -74,6 +75,7 @@ class JsonForms:
     exists: bool = True
     text_double: str | None = "exact"  # or fast
     double_text: str | None = "1.0"  # or 1
+    time_hours: str | None = "all"  # or of-datetime: 24 are kept of every 32 hours of a TIME (jsonb 4.2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,8 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.cases.predict import Model
+from conformance.cases.session import Session
 from conformance.checks.sql_interface.warning_cases import v1_cases
 from conformance.judge.probes import Undecided, probe
 from conformance.reference.binlog.event import decode_event, encode_event
@@ -28,18 +30,24 @@ from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusUnknown, decode_status, encode_status
 from conformance.reference.binlog.rows import PartitionInfo, RowsBody, rows_body
+from conformance.reference.binlog.statement_events import RowsQuery
 from conformance.reference.binlog.versions import known_types, post_header_lengths, reads, version_rules, written
 from conformance.reference.errors import MysqlError, Unsupported, replica_corrupt_event
 from conformance.reference.event_types import EventType
+from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal
 from conformance.reference.partial.update import eligible_columns
+from conformance.reference.sql.as_read import argument_as_read, document_as_read
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.columns import ColumnType
+from conformance.reference.tables.definitions import Column as Definition
+from conformance.reference.tables.definitions import Table
 from conformance.reference.tables.metadata import Bits, Field, Numbers, UnknownField, decode_metadata, encode_metadata
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
+from conformance.reference.tables.temporal import Time
 from conformance.reference.text.mysqlbinlog import LogText
 from conformance.requirements.deviations import load_deviations
 from conformance.requirements.versions import OBSERVED, SWITCHES, applies, parse_version
@@ -114,8 +122,8 @@ def description_equals_that_of_real_servers(at: At) -> None:
 def gtid_stops_where_the_version_stops(at: At) -> None:
     """The size of a GTID event whose source knows everything, by version."""
     for version, size in spans(
-        ("5.6.0", 25), ("5.7.0", 42), ("8.0.1", 49), ("8.0.2", 52), ("8.0.14", 56), ("8.0.31", 56), ("8.0.39", 64),
-        ("8.1.0", 56), ("8.4.0", 64), ("9.7.0", 64),
+        ("5.6.0", 25), ("5.7.0", 42), ("8.0.1", 49), ("8.0.2", 52), ("8.0.14", 56), ("8.0.31", 56), ("8.0.37", 56),
+        ("8.0.39", 64), ("8.1.0", 56), ("8.4.0", 64), ("9.7.0", 64),
     ):  # fmt: skip
         made = form(Gtid(gno=5, **STEPS), at(version))
         assert len(made.encode()) == size
@@ -256,6 +264,14 @@ def rows_events_have_the_flags_of_the_version(at: At) -> None:
         assert form(insert(flags=0xFFFF), at(version)).flags == flags
 
 
+@row("rows_query_length")
+def statements_stand_behind_their_length_or_a_zero(at: At) -> None:
+    """The low byte alone of a length of 300."""
+    for version, byte in spans(("5.6.0", 44), ("8.0.0", 44), ("8.1.0", 44), ("9.7.0", 0)):
+        made = form(RowsQuery(text=b"x" * 300), at(version))
+        assert made.encode() == bytes((byte,)) + b"x" * 300
+
+
 @row("query_status_max")
 def statements_have_the_variables_of_the_version(at: At) -> None:
     """Writers leave newer variables out, and a reader stops at the first that it does not know."""
@@ -338,6 +354,26 @@ def numbers_are_read_fast_or_exactly(at: At) -> None:
         if text is not None:
             assert parse_text("[-1.1030161663305387]", forms) == [text]
             assert parse_text("1.03016166330538e-7", forms) == 1.03016166330538e-7
+
+
+@row("json_time_hours")
+def hours_of_a_time_are_all_kept_or_those_of_a_datetime(at: At) -> None:
+    """A literal, as an argument and in a document, and a column's value: of 838 hours 630 are left, of 31 all."""
+    columns_of_table = (Definition(name="id", type="INT"), Definition(name="t", type="TIME", length=6))
+    times = Table(schema="s", name="t", columns=columns_of_table)
+    for version, hours in spans(("5.6.0", None), ("5.7.8", 630), ("8.0.0", 630), ("8.1.0", 630), ("9.7.0", 838)):
+        forms = at(version).json
+        assert (forms.time_hours is None) is (hours is None)
+        if hours is None:
+            continue
+        for negative in (False, True):
+            whole, left = (opaque.time(hour, 59, 59, 1, negative=negative) for hour in (838, hours))
+            small = opaque.time(31, negative=negative)
+            assert argument_as_read([whole, {"a": small}], forms) == [left, {"a": small}]
+            assert document_as_read(whole, forms) == left
+            columns = Model(times, "id", Session(), [], dialect=at(version)).columns
+            assert columns.as_json("t", Time(negative, 838, 59, 59, 1)) == left
+            assert columns.argument([whole]) == [left]
 
 
 @row("json_double_text")

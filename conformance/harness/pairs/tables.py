@@ -32,12 +32,6 @@ def json_names(case: UpdateCase) -> list[str]:
     return [case.table.columns[index].name for index in case.table.json_columns]
 
 
-def start_rows_of(case: UpdateCase) -> list[Mapping[str, object]]:
-    """The start rows by column."""
-    names = [column.name for column in case.table.columns]
-    return [dict(zip(names, row, strict=True)) for row in case.rows]
-
-
 def compare_sides(
     source: Connection,
     source_log: Capture,
