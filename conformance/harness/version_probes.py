@@ -18,7 +18,9 @@ from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.images import Row
+from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import NO_UNIQUE_CHECKS, STMT_END, rows_body
+from conformance.reference.binlog.statement_events import UserVar, UserVarType
 from conformance.reference.binlog.versions import post_header_lengths
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.event_types import EventType
@@ -312,6 +314,8 @@ def _printed(server: ProcessServer, schema: str) -> dict[str, Any]:
     answers["printed flags"] = _client(
         server, program, number, rows_body(number, EventType.WRITE_ROWS, [Row(None, (1,))], flags=flags)
     )
+    variable = UserVar(name=b"v", kind=UserVarType.INT, collation=8, value=(5).to_bytes(8, "little"))
+    answers["printed variable"] = _client(server, program, variable, Query(text=b"SET @v = @v"))
     row = Row(None, (encode({"a": 7}),))
     answers["printed json"] = '"a": 7' in _client(
         server, program, document, rows_body(document, EventType.WRITE_ROWS, [row], flags=STMT_END)

@@ -391,6 +391,7 @@ _PROBES: Final[dict[str, Callable[[Answers], Value]]] = {
     "lob_format": _lob_format,
     "sdi": lambda answers: _SDI in _ask(answers, "page types"),
     "mysqlbinlog_json_text": _printed_json,
+    "mysqlbinlog_variable_charset": lambda answers: "character_set_client" in _ask(answers, "printed variable"),
     "mysqlbinlog_flag_list": _printed_flags,
     "vector_type": _understood("vector"),
 }

@@ -142,6 +142,7 @@ class ServerFacts:
     max_row_versions: int | None = 255
     mysqlbinlog_json: str | None = "text"
     mysqlbinlog_flags: str = "list"
+    mysqlbinlog_variable_charset: bool = True  # a user variable stands between SETs of character sets
     deviations: str | None = "observed"
     initialises_itself: bool = True
     utf8mb4_is_safe: bool = True

@@ -30,7 +30,7 @@ from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusUnknown, decode_status, encode_status
 from conformance.reference.binlog.rows import PartitionInfo, RowsBody, rows_body
-from conformance.reference.binlog.statement_events import RowsQuery
+from conformance.reference.binlog.statement_events import RowsQuery, UserVar, UserVarType
 from conformance.reference.binlog.versions import known_types, post_header_lengths, reads, version_rules, written
 from conformance.reference.errors import MysqlError, Unsupported, replica_corrupt_event
 from conformance.reference.event_types import EventType
@@ -503,6 +503,17 @@ def flags_are_printed_as_the_versions_client_prints_them(at: At) -> None:
         bare = decode_event(encode_event(insert(flags=0x4)), tables={1: table(INT, INT, INT)})
         line = b"".join(LogText(server=server).event(bare)).split(b"\n")[1]
         assert line.endswith(b"table id 1" if words == old else b" flags: RELAXED_UNIQUE_CHECKS_F")
+
+
+@row("mysqlbinlog_variable_charset")
+def user_variables_stand_alone_or_between_character_sets(at: At) -> None:
+    variable = UserVar(name=b"v", kind=UserVarType.INT, collation=8, value=(5).to_bytes(8, "little"))
+    events = [decode_event(encode_event(body)) for body in (variable, Query(text=b"x"))]
+    for version, there in spans(("5.6.0", False), ("8.0.0", False), ("8.1.0", False), ("9.7.0", True)):
+        text = LogText(server=at(version).server)
+        lines = b"".join(piece for event in events for piece in text.event(event)).split(b"\n")
+        assert b"SET @`v`:=5/*!*/;" in lines
+        assert any(b"character_set_client=33" in line for line in lines) is there
 
 
 @row("mysqlbinlog_json_text")
