@@ -225,7 +225,6 @@ class LabRun:
         from conformance.judge.census import MIX, RULES, WHOLES
         from conformance.requirements.catalogue import REQUIREMENTS
         from conformance.requirements.deviations import load_deviations
-        from conformance.requirements.versions import OBSERVED
         from conformance.servers.specs import parse_spec
         from conformance.stream import DeviationInfo, RequirementInfo, Run
         from conformance.version import __version__
@@ -266,7 +265,7 @@ class LabRun:
                     reason=item.reason,
                     requirements=item.requirements,
                     versions=item.versions,
-                    observed=OBSERVED,
+                    observed=", ".join(item.observed),
                     ends="" if item.crash is None else item.crash.ends,
                 )
                 for item in (load_deviations(settings.deviations_file) if settings.deviations else ())

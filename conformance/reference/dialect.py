@@ -61,6 +61,7 @@ class LogForms:
     partition_chunk: bool = True
     gipk_flag: bool = True
     rows_flags_mask: int = 0x1F
+    row_end_checked: bool = True  # by the applier: a row that goes beyond its event is error 1610
     rows_query_length: str = "zero"  # or low-byte: what stands in front of the statement in ROWS_QUERY
     query_status_max: int = 21
     payload_event: bool = True

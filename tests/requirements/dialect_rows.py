@@ -16,9 +16,11 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.cases.by_hand.injection import Demand, Injection, InjectionOutcome, state_of
 from conformance.cases.predict import Model
 from conformance.cases.session import Session
 from conformance.checks.sql_interface.warning_cases import v1_cases
+from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.probes import Undecided, probe
 from conformance.reference.binlog.event import decode_event, encode_event
 from conformance.reference.binlog.files import read_events
@@ -52,6 +54,7 @@ from conformance.reference.text.mysqlbinlog import LogText
 from conformance.requirements.deviations import load_deviations
 from conformance.requirements.versions import OBSERVED, SWITCHES, applies, parse_version
 from conformance.servers.run.options import default_options
+from conformance.verdict import Verdict
 from tests.live import ROOT
 from tests.logs import log_file
 from tests.requirements.version_forms import INT, JSON, STEPS, YEAR, form, insert, refuses, spans, table
@@ -262,6 +265,19 @@ def generated_keys_are_flagged_or_not(at: At) -> None:
 def rows_events_have_the_flags_of_the_version(at: At) -> None:
     for version, flags in spans(("5.6.0", 0x0F), ("9.6.0", 0x1F), ("9.7.0", 0x1F)):
         assert form(insert(flags=0xFFFF), at(version)).flags == flags
+
+
+@row("row_end_check")
+def rows_that_go_beyond_their_event_are_1610_or_any_error(at: At) -> None:
+    cut = Injection(name="cut", stored=encode({"a": 1}), image=b"\x01", demand=Demand.ERROR, number=1610)
+    before = state_of(cut.stored)
+    for version, checked in spans(("5.6.0", False), ("8.0.0", False), ("8.1.0", False), ("9.7.0", True)):
+        for error in (1030, 3649):
+            outcome = InjectionOutcome(error=error, before=before, after=before)
+            judged = judge_injection(cut, outcome, at(version))
+            assert (judged.verdict is Verdict.PASS) is not checked
+        changed = InjectionOutcome(error=1030, before=before, after=state_of(encode(1)))
+        assert judge_injection(cut, changed, at(version)).verdict is not Verdict.PASS
 
 
 @row("rows_query_length")
@@ -544,13 +560,15 @@ def deviations_are_observed_expected_or_senseless(at: At) -> None:
             if state is None:
                 assert not listed
             elif state == "observed":
-                assert listed
+                assert listed is (OBSERVED in entry.observed)
+            elif entry.crash is not None:
+                assert listed is any(parse_version(seen)[:2] == version[:2] for seen in entry.observed)
             else:
                 # Version 1 rows were read until 8.4; the witness of unknown fields has a VECTOR, which came with 9.0.
                 # Small changes in place came with 8.0.12.
                 first = {"rows-version-1-refused": (8, 4, 0), "unknown-field-read-inside": (9, 0, 0),
                              "small-change-not-rolled-back": (8, 0, 12)}  # fmt: skip
-                assert listed is (entry.crash is None and version >= first.get(entry.id, (8, 0, 3)))
+                assert listed is (version >= first.get(entry.id, (8, 0, 3)))
     assert at(parse_version(OBSERVED)).server.deviations == "observed"
 
 

@@ -41,6 +41,7 @@ UNKNOWN = {
     "reader_skips_unknown_tlv": {"8.0.1", "8.0.16"},
     "query_status_max": {"8.0.16", "9.6.0"},
     "partial_through_view": {"8.0.16"},
+    "row_end_check": {"8.1.0"},
     "rows_query_length": {"8.1.0"},
     "json_text_double": {"8.1.0"},
     "json_time_hours": {"8.1.0"},
