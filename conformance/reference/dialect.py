@@ -139,6 +139,7 @@ class ServerFacts:
     native_password: str = "gone"  # noqa: S105 - or on, or off: whether there is the plugin
     persist: bool = True
     lob_format: str = "new"
+    small_lob_changes: str | None = "first"  # or any: the versions of a LOB whose pages small changes overwrite
     sdi: bool = True
     max_row_versions: int | None = 255
     mysqlbinlog_json: str | None = "text"

@@ -501,6 +501,10 @@ _FACTS: Final[dict[str, tuple[str, tuple[tuple[str, Any], ...]]]] = {
     "native_password": ("native_password", (("5.6.0", "on"), ("8.4.0", "off"), ("9.0.0", "gone"), ("9.7.0", "gone"))),
     "persist": ("persist", (("5.6.0", False), ("8.0.0", True), ("9.7.0", True))),
     "lob_format": ("lob_format", (("5.6.0", "old"), ("8.0.0", "new"), ("9.7.0", "new"))),
+    "small_lob_changes": (
+        "small_lob_changes",
+        (("5.6.0", None), ("8.0.0", None), ("8.0.12", "any"), ("8.1.0", "any"), ("9.7.0", "first")),
+    ),
     "sdi": ("sdi", (("5.6.0", False), ("8.0.0", True), ("9.7.0", True))),
     "max_row_versions": ("max_row_versions", (("5.6.0", None), ("8.0.29", 64), ("9.1.0", 255), ("9.7.0", 255))),
 }  # fmt: skip
@@ -567,7 +571,11 @@ def deviations_are_observed_expected_or_senseless(at: At) -> None:
                 # Version 1 rows were read until 8.4; the witness of unknown fields has a VECTOR, which came with 9.0.
                 # Small changes in place came with 8.0.12.
                 first = {"rows-version-1-refused": (8, 4, 0), "unknown-field-read-inside": (9, 0, 0),
-                             "small-change-not-rolled-back": (8, 0, 12)}  # fmt: skip
+                             "small-change-not-rolled-back": (8, 0, 12),
+                             "small-changes-of-copied-lobs": (8, 0, 12)}  # fmt: skip
+                if entry.id == "small-changes-of-copied-lobs":  # 9.7 mended it; nobody knows since when
+                    assert listed is ((8, 0, 12) <= version < (8, 1, 0))
+                    continue
                 assert listed is (version >= first.get(entry.id, (8, 0, 3)))
     assert at(parse_version(OBSERVED)).server.deviations == "observed"
 

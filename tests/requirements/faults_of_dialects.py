@@ -35,6 +35,7 @@ _OTHER: Final = {  # a value that some version has, where turning it round means
     "1": "1.0",
     "low-byte": "zero",
     "of-datetime": "all",
+    "any": "first",
 }
 _BACK: Final = {new: old for old, new in _OTHER.items()}
 

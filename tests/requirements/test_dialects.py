@@ -49,6 +49,7 @@ UNKNOWN = {
     "gtid_mode_default": {"9.0.0"},
     "server_id_default": {"8.0.0"},
     "applier_workers_default": {"8.0.27"},
+    "small_lob_changes": {"8.1.0"},
     "mysqlbinlog_variable_charset": {"8.1.0"},
     "mysqlbinlog_flag_list": {"9.0.0"},
 }
