@@ -238,7 +238,7 @@ class PairRun:
             return None
         if rule.make == "dumped":
             return clone(self.pair, self.replica, self.schema, rule.after)
-        return rebuild_by(rule)
+        return rebuild_by(rule, self.pair.dialect.json)
 
     def _received(self, events: Sequence[bytes]) -> list[bytes]:
         """The events of a replica's log with the source's server id. The workers' groups have thread ids of their own

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LIMIT: Final = 32  # hours: what five bits hold
 _DAY: Final = 24
+_MOST: Final = 630  # hours that are left of 838
 
 
 def scalar_of_sql(value: JsonValue, forms: JsonForms) -> JsonValue:
@@ -28,3 +29,17 @@ def scalar_of_sql(value: JsonValue, forms: JsonForms) -> JsonValue:
         return value
     days, rest = divmod(hour, _LIMIT)
     return opaque.time(days * _DAY + rest, minute, second, micro, negative=negative)
+
+
+def sql_of_scalar(value: JsonValue, forms: JsonForms) -> JsonValue:
+    """The SQL value that a version makes into a JSON value: for 630:59:59 that is 838:59:59.
+
+    The value itself where no TIME leads to it: behind 630 hours.
+    """
+    if forms.time_hours != "of-datetime" or not isinstance(value, Opaque) or value.field_type != TIME:
+        return value
+    negative, hour, minute, second, micro = opaque.unpack_time(opaque.temporal_number(value))
+    if hour < _LIMIT or hour > _MOST:
+        return value
+    days, rest = divmod(hour, _DAY)
+    return opaque.time(days * _LIMIT + rest, minute, second, micro, negative=negative)

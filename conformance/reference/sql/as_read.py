@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.reference.jsonb.parse import parse_text
-from conformance.reference.jsonb.sql_times import scalar_of_sql
+from conformance.reference.jsonb.sql_times import scalar_of_sql, sql_of_scalar
 from conformance.reference.jsonb.text import format_double
 from conformance.reference.sql.formatting import is_plain
 
@@ -60,3 +60,14 @@ def _read(value: JsonValue, forms: JsonForms) -> _Read:
         made = {key: item.text if plain else item.sql for key, item in members.items()}
         return _Read(plain, made, made)
     return _Read(is_plain(value), value, scalar_of_sql(value, forms))
+
+
+def as_written(value: JsonValue, forms: JsonForms) -> JsonValue:
+    """The value to write as SQL, so that a version makes ``value`` of it: other hours in TIME values."""
+    if forms.time_hours == "all":
+        return value
+    if isinstance(value, list):
+        return [as_written(item, forms) for item in value]
+    if isinstance(value, dict):
+        return {key: as_written(item, forms) for key, item in value.items()}
+    return sql_of_scalar(value, forms)

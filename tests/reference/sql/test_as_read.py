@@ -9,7 +9,7 @@ import pytest
 from conformance.reference.dialect import JsonForms
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.sql_times import scalar_of_sql
-from conformance.reference.sql.as_read import argument_as_read, document_as_read
+from conformance.reference.sql.as_read import argument_as_read, as_written, document_as_read
 from conformance.reference.sql.formatting import format_document, format_sql
 
 if TYPE_CHECKING:
@@ -67,3 +67,16 @@ def test_numbers_beside_a_value_that_no_text_has_are_arguments() -> None:
 def test_the_newest_version_makes_the_very_value() -> None:
     value: JsonValue = [INEXACT, {"t": opaque.time(838)}]
     assert argument_as_read(value, NEW) is document_as_read(value, NEW) is value
+
+
+@pytest.mark.parametrize("hours", [0, 23, 24, 31, 48, 100, 412, 604, 630])
+def test_sql_is_written_so_that_the_version_makes_the_value(hours: int) -> None:
+    for negative in (False, True):
+        value: JsonValue = {"a": [opaque.time(hours, 59, 58, 1, negative=negative), 1], "b": "x"}
+        written = as_written(value, OLD)
+        assert argument_as_read(written, OLD) == document_as_read(written, OLD) == value
+        assert as_written(value, NEW) is value
+
+
+def test_more_hours_than_any_literal_leaves_stay_as_they_are() -> None:
+    assert as_written(opaque.time(631), OLD) == opaque.time(631)
