@@ -72,7 +72,7 @@ class RequirementInfo:
 class DeviationInfo:
     """A listed deviation's facts for the reports: why the difference is known, and where it occurs.
 
-    ``versions``: where it is expected. ``observed``: the version on which it was seen; on another version it is
+    ``versions``: where it is expected. ``observed``: the versions on which it was seen; on another version it is
     unconfirmed until its witness has shown it there. ``ends``: the program that dies of it; empty if none does.
     """
 

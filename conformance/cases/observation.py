@@ -42,7 +42,8 @@ class LogFacts:
     Pairs are from before the first statement and from behind the last one. ``clock``: microseconds since the epoch.
     ``executed``: the numbers under the server's own UUID (half-open). ``queries``: the ids of the queries next to the
     Case's. ``sequence``: transactions in the first file in front of the capture, if they were counted. ``writesets``:
-    transactions depend on each other by rows. ``alone``: other sessions have no foreign keys.
+    transactions depend on each other by rows. ``alone``: other sessions have no foreign keys. ``gtids``: new
+    transactions get GTIDs, as ``gtid_mode`` says.
     """
 
     server_id: int
@@ -56,6 +57,7 @@ class LogFacts:
     writesets: bool
     alone: bool
     places: tuple[Place, ...]
+    gtids: bool = True
 
 
 ReadBackRow = tuple[bytes | None, ...]

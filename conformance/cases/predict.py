@@ -7,8 +7,8 @@ them).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,9 +30,11 @@ from conformance.reference.binlog.rows import (
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import MysqlError
 from conformance.reference.event_types import EventType
+from conformance.reference.jsonb.sql_times import scalar_of_sql
 from conformance.reference.partial.decision import Decision, decide
 from conformance.reference.partial.expression import Columns, Constant, referenced_columns
 from conformance.reference.partial.update import RowChange, update_row
+from conformance.reference.sql.as_read import argument_as_read, document_as_read, reads_exactly
 from conformance.reference.tables.column_json import column_as_json
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Table, table_map
@@ -85,7 +87,11 @@ class _Images(NamedTuple):
 
 @dataclass
 class Model:
-    """The predicted state of a Case's table. ``rows`` map column names to values; they are replaced, never edited."""
+    """The predicted state of a Case's table. ``rows`` map column names to values; they are replaced, never edited.
+
+    ``literals_are_sql``: the server reads the literals from the SQL that the lab writes for them; otherwise they are
+    what it has made of other SQL.
+    """
 
     table: Table
     selector: str
@@ -95,6 +101,7 @@ class Model:
     row_event_max_size: int = 8192
     trigger: tuple[Assignment, ...] = ()
     dialect: Dialect = MYSQL
+    literals_are_sql: bool = True
     columns: Columns = field(init=False)
     zone_used: bool = field(default=False, init=False)
     _known_images: dict[frozenset[int], _Images] = field(default_factory=dict, init=False, repr=False)
@@ -102,13 +109,19 @@ class Model:
     def __post_init__(self) -> None:
         definitions = {column.name: self.table.settled(column) for column in self.table.columns}
 
+        forms = self.dialect.json
+
         def as_json(name: str, value: object) -> JsonValue:
             column = definitions[name]
             if column.type == "TIMESTAMP":
                 self.zone_used = True
-            return column_as_json(column, value)
+            return scalar_of_sql(column_as_json(column, value), forms)
 
-        self.columns = Columns(tuple(column.name for column in self.table.columns if column.is_json), as_json)
+        names = tuple(column.name for column in self.table.columns if column.is_json)
+        self.columns = Columns(names, as_json)
+        if self.literals_are_sql and not reads_exactly(forms):
+            argument, document = partial(argument_as_read, forms=forms), partial(document_as_read, forms=forms)
+            self.columns = replace(self.columns, argument=argument, document=document)
 
     @cached_property
     def table_map(self):  # type: ignore[no-untyped-def]

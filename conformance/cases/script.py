@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.case_sql import insert_statement, read_back_statement, update_statement
 from conformance.cases.predict import Model, StepPrediction
 from conformance.reference.dialect import MYSQL, Dialect
+from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.sql.as_read import document_as_read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +61,11 @@ class Script:
     transactions: list[list[int]] = field(default_factory=list)  # numbers of the steps in each
 
     @property
+    def start_rows(self) -> list[Mapping[str, object]]:
+        """The start rows as the server stores them, by column. Those of a Case are what its INSERT says."""
+        return stored_rows(self.case, self.model.dialect)
+
+    @property
     def updates(self) -> int:
         """Rows visited by update statements: what a run counts as updates."""
         return sum(len(prediction.step.rows) for prediction in self.predictions)
@@ -74,13 +82,11 @@ class ScriptBuilder:
         row_event_max_size: int = 8192,
         dialect: Dialect = MYSQL,
     ) -> None:
-        names = [column.name for column in case.table.columns]
-        rows: list[Mapping[str, object]] = [dict(zip(names, row, strict=True)) for row in case.rows]
         self.model = Model(
             case.table,
             case.selector,
             case.session,
-            rows,
+            stored_rows(case, dialect),
             row_metadata=row_metadata,
             row_event_max_size=row_event_max_size,
             trigger=case.trigger,
@@ -135,6 +141,18 @@ class ScriptBuilder:
             self.script.items.append(Control("COMMIT"))
             self._open = False
         return self.script
+
+
+def stored_rows(case: UpdateCase, dialect: Dialect) -> list[Mapping[str, object]]:
+    """The start rows of a Case as a server of a dialect stores them, by column."""
+    names = [column.name for column in case.table.columns]
+    rows: list[dict[str, object]] = [dict(zip(names, row, strict=True)) for row in case.rows]
+    for index in case.table.json_columns:
+        for row in rows:
+            document = row[names[index]]
+            if isinstance(document, bytes) and dialect.json != MYSQL.json:
+                row[names[index]] = encode(document_as_read(decode(document), dialect.json))
+    return rows  # type: ignore[return-value]
 
 
 def build_script(

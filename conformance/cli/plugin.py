@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from conformance.stream import AnyRecord, End
 
 _CHECKS = Path(__file__).parent.parent / "checks"
+_ENDS_IN_A_ROW = 3
 DECODERS = "decoders"  # the room of checks whose items are about subjects; all others are about servers
 
 
@@ -117,6 +118,7 @@ class LabRun:
         self._last = last
         self._columns = columns
         self._run_items: set[pytest.Item] = set()
+        self._ended_in_a_row = 0  # checks whose server died, without one behind them that ran
         self._make_settings = settings
         self._report_path = report
         self._requirements = requirements
@@ -223,7 +225,6 @@ class LabRun:
         from conformance.judge.census import MIX, RULES, WHOLES
         from conformance.requirements.catalogue import REQUIREMENTS
         from conformance.requirements.deviations import load_deviations
-        from conformance.requirements.versions import OBSERVED
         from conformance.servers.specs import parse_spec
         from conformance.stream import DeviationInfo, RequirementInfo, Run
         from conformance.version import __version__
@@ -264,7 +265,7 @@ class LabRun:
                     reason=item.reason,
                     requirements=item.requirements,
                     versions=item.versions,
-                    observed=OBSERVED,
+                    observed=", ".join(item.observed),
                     ends="" if item.crash is None else item.crash.ends,
                 )
                 for item in (load_deviations(settings.deviations_file) if settings.deviations else ())
@@ -383,13 +384,16 @@ class LabRun:
         if call.excinfo is None:
             if call.when == "call":
                 self._run_items.add(item)
+                self._ended_in_a_row = 0
             return
         error = call.excinfo.value
         if isinstance(error, pytest.skip.Exception | pytest.fail.Exception):
             self._run_items.add(item)
         if isinstance(error, pytest.skip.Exception):
             self._not_applicable(item, str(error))
-        elif not isinstance(error, pytest.fail.Exception | KeyboardInterrupt) and not self._refused(item, error):
+        elif not isinstance(error, pytest.fail.Exception | KeyboardInterrupt) and not (
+            self._refused(item, error) or self._outlived(item, error)
+        ):
             self._failed_to_run(error)
             item.session.shouldstop = "the lab could not go on"
 
@@ -418,6 +422,30 @@ class LabRun:
         self._not_run([item], message)
         self.column_errors.append(f"{lab.settings.column}: {message}")
         self._narrate(f"{lab.settings.column}: {message}")
+        return True
+
+    def _outlived(self, item: pytest.Item, error: BaseException) -> bool:
+        """A server of the lab's died under one check, or left a log that cannot be read: the other checks still run.
+
+        The check itself counts as not run. After a few such ends in a row the lab cannot go on.
+        """
+        from conformance.harness.campaign.run import CampaignFailed
+        from conformance.servers.errors import CaptureError, ConnectionLost
+
+        lab = self._lab
+        died = isinstance(error, CaptureError | ConnectionLost | CampaignFailed)
+        if self._columns or lab is None or not lab.known or not died or self._ended_in_a_row >= _ENDS_IN_A_ROW:
+            return False
+        try:
+            lab.revive()
+        except Exception as problem:  # noqa: BLE001 - then the first error tells more
+            self._narrate(f"the server cannot be started again: {problem}")
+            return False
+        self._ended_in_a_row += 1
+        self._run_items.add(item)
+        message = f"{check_name(item)}: {error}"
+        self._not_run([item], message)
+        self._narrate(f"{message}; the other checks go on")
         return True
 
     def _column_failed(self, message: str) -> None:

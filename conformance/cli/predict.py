@@ -188,7 +188,7 @@ def _run(
     columns = (Column(name=_KEY, type="INT"), *documents, Column(name=_OTHER, type="INT"))
     table = Table(schema="lab", name="t", columns=columns, primary_key=((0, 0),))
     start = {_KEY: 1, _COLUMN: before, **others.documents, _OTHER: 0}
-    model = Model(table, _KEY, Session(partial_json=partial_json), [start], dialect=dialect)
+    model = Model(table, _KEY, Session(partial_json=partial_json), [start], dialect=dialect, literals_are_sql=False)
     beside = (Assignment(_OTHER, Increment(_OTHER, 1)),) if row_changes else ()
     steps: list[Step] = []
     for sql in expressions:

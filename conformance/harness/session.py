@@ -170,6 +170,14 @@ class Lab:
         """Whether the server under test is there."""
         return self._server is not None and self._server.alive()
 
+    def revive(self) -> None:
+        """Start the lab's own server again if it is gone, and forget the servers beside it: checks start new ones."""
+        self._close_others()
+        server = self._server
+        if isinstance(server, OwnServer) and not server.alive():
+            server.stop(clean=False)
+            server.start()
+
     def excluded(self) -> str | None:
         """Why no check of the kit is applicable to this server, if so. The first call asks the server."""
         if self.settings.subject:
@@ -299,6 +307,13 @@ class Lab:
         if self._opened is not None:
             self._opened.close()
             self._opened = None
+        self._close_others()
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    def _close_others(self) -> None:
+        """End the servers beside the one under test."""
         if self._injector is not None:
             self._injector.close()
             self._injector = None
@@ -311,6 +326,3 @@ class Lab:
         if self._pairs is not None:
             self._pairs.close()
             self._pairs = None
-        if self._server is not None:
-            self._server.close()
-            self._server = None

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import case_id, dump_case, load_case
-from conformance.cases.script import build_script
 from conformance.cases.shrinking.update_cases import shrink
 from conformance.harness.campaign.blocks import BlockResult, judge_block
 from conformance.harness.campaign.events import check_events
@@ -32,7 +31,7 @@ def judge_live(server: Server, case: UpdateCase) -> BlockResult:
     with server.connect() as connection, server.schema(connection) as schema:
         capture = server.capture()
         try:
-            script = build_script(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
+            script = limits.script(case)
             observation = run_case(connection, capture, script, schema)
         finally:
             capture.close()
@@ -60,9 +59,7 @@ def shrink_live(
 
         def fails(candidate: UpdateCase) -> bool:
             try:
-                script = build_script(
-                    candidate, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size
-                )
+                script = limits.script(candidate)
                 observation = run_case(connection, capture, script, schema)
             except ConnectionLost:
                 raise

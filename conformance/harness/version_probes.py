@@ -18,7 +18,9 @@ from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.images import Row
+from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import NO_UNIQUE_CHECKS, STMT_END, rows_body
+from conformance.reference.binlog.statement_events import UserVar, UserVarType
 from conformance.reference.binlog.versions import post_header_lengths
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.event_types import EventType
@@ -50,6 +52,7 @@ _UNKNOWN_FIELD: Final = UnknownField(200, bytes.fromhex("0101ff"))  # inside, an
 _TEXTS: Final = {
     "parsed double": f"SELECT CAST('{FAST_AND_EXACT}' AS JSON)",
     "double": "SELECT JSON_EXTRACT(JSON_ARRAY(1e0), '$[0]')",
+    "time": "SELECT JSON_EXTRACT(JSON_ARRAY(TIME'838:59:59'), '$[0]')",
     "tagged set": f"SELECT GTID_SUBSET('{TAGGED_SET}', '{TAGGED_SET}')",
 }
 
@@ -217,6 +220,10 @@ def _events(server: Server, connection: Connection, capture: Capture, schema: st
         "CREATE TABLE y (id INT PRIMARY KEY, y YEAR, i INT UNSIGNED)",
         "INSERT INTO y VALUES (1, 2000, 5), (2, NULL, 6)",
     )
+    with contextlib.suppress(SqlError):  # a session may not have the right
+        connection.execute("SET SESSION binlog_rows_query_log_events = 1")
+        logged("rows query", "INSERT INTO y VALUES (3, 2000, 7)")
+        connection.execute("SET SESSION binlog_rows_query_log_events = DEFAULT")
     if server.started_by_us:
         answers["second event"] = _second_event(connection, start.file)
         answers["binlog v1"] = _give_v1(connection, schema, bytes.fromhex(answers["description"]))
@@ -307,6 +314,8 @@ def _printed(server: ProcessServer, schema: str) -> dict[str, Any]:
     answers["printed flags"] = _client(
         server, program, number, rows_body(number, EventType.WRITE_ROWS, [Row(None, (1,))], flags=flags)
     )
+    variable = UserVar(name=b"v", kind=UserVarType.INT, collation=8, value=(5).to_bytes(8, "little"))
+    answers["printed variable"] = _client(server, program, variable, Query(text=b"SET @v = @v"))
     row = Row(None, (encode({"a": 7}),))
     answers["printed json"] = '"a": 7' in _client(
         server, program, document, rows_body(document, EventType.WRITE_ROWS, [row], flags=STMT_END)

@@ -16,6 +16,7 @@ from conformance.reference.binlog.files import EventDecoder
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.rows import ROWS_TYPES, V1_TYPES, LazyRows, PartitionInfo
+from conformance.reference.binlog.statement_events import RowsQuery
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.metadata import Field
@@ -287,6 +288,22 @@ def _through_view(answers: Answers) -> Value:
     return bool(next(rows[0].rows()).partial_columns)
 
 
+def _rows_query(answers: Answers) -> Value:
+    found = [event.body for event in events_of(answers, "rows query") if isinstance(event.body, RowsQuery)]
+    if not found:
+        raise Undecided("no ROWS_QUERY was written")
+    known = {0: "zero", len(found[0].text) & 0xFF: "low-byte"}
+    if found[0].length_byte not in known:
+        raise Undecided(f"the byte is {found[0].length_byte}, for {len(found[0].text)} bytes")
+    return known[found[0].length_byte]
+
+
+def _time_hours(answers: Answers) -> Value:
+    """What is left of 838:59:59 in a document; its text as it was made shows the hours of the last day alone."""
+    text = _ask(answers, "text time")
+    return None if text is None else "all" if text.startswith('"838') else "of-datetime"
+
+
 def _text_double(answers: Answers) -> Value:
     text = _ask(answers, "text parsed double")
     return None if text is None else "exact" if text == FAST_AND_EXACT else "fast"
@@ -351,10 +368,12 @@ _PROBES: Final[dict[str, Callable[[Answers], Value]]] = {
     "partition_chunk": _partition,
     "gipk_flag": _has("sql_generate_invisible_primary_key"),
     "rows_flags_mask": lambda answers: 0x1F if _rows(answers, "insert").flags & 0x10 else 0x0F,
+    "rows_query_length": _rows_query,
     "query_status_max": _status_max,
     "payload_event": _has("binlog_transaction_compression"),
     "partial_through_view": _through_view,
     "json_text_double": _text_double,
+    "json_time_hours": _time_hours,
     "json_double_text": lambda answers: _ask(answers, "text double"),
     "corrupt_event_symbol": lambda answers: _ask(answers, "symbol 1610"),
     "change_source_syntax": _words("change", "SOURCE", "MASTER"),
@@ -373,6 +392,7 @@ _PROBES: Final[dict[str, Callable[[Answers], Value]]] = {
     "lob_format": _lob_format,
     "sdi": lambda answers: _SDI in _ask(answers, "page types"),
     "mysqlbinlog_json_text": _printed_json,
+    "mysqlbinlog_variable_charset": lambda answers: "character_set_client" in _ask(answers, "printed variable"),
     "mysqlbinlog_flag_list": _printed_flags,
     "vector_type": _understood("vector"),
 }

@@ -261,9 +261,8 @@ class ReplicaModel:
         """The model of a replica that has just got the start rows of a Case."""
         table = script.case.table
         names = [column.name for column in table.columns]
-        rows = [dict(zip(names, row, strict=True)) for row in script.case.rows]
         json = [names[index] for index in table.json_columns]
-        return cls(rows, json, keyless=not table.primary_key and not table.unique_keys)
+        return cls(script.start_rows, json, keyless=not table.primary_key and not table.unique_keys)
 
     def documents(self, row: Mapping[str, object]) -> Documents:
         """The JSON columns of a row."""

@@ -19,6 +19,7 @@ from conformance.judge.updates.expected import (
     ExpectedEvent,
     ExpectedGroup,
     applied_group,
+    in_version,
     insert_events,
     statement_events,
 )
@@ -27,6 +28,7 @@ from conformance.judge.updates.mismatch import Judgement, Mismatch
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included, one_statement
+from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.partial.diffs import decode_diffs, encode_diffs
 from conformance.reference.partial.update import ColumnChange, RowChange
 from conformance.reference.tables.columns import BIT, BLOB, GEOMETRY, JSON, VECTOR, PartialJson
@@ -46,7 +48,8 @@ _LARGE: Final = frozenset((BLOB, JSON, GEOMETRY, VECTOR))  # types that an appli
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaBinlogSettings:
-    """The global variables of a replica that shape what its applier logs, as the replica itself has them."""
+    """The global variables of a replica that shape what its applier logs, as the replica itself has them; and the
+    dialect of its version."""
 
     image: RowImage
     partial_json: bool
@@ -54,6 +57,7 @@ class ReplicaBinlogSettings:
     compression: bool = False
     rows_query: bool = False
     row_event_max_size: int = 8192
+    dialect: Dialect = MYSQL
 
 
 @dataclass(slots=True)
@@ -108,15 +112,14 @@ class LoggingReplica:
             compression=settings.compression,
             rows_query=settings.rows_query,
         )
-        names = [column.name for column in case.table.columns]
-        rows = [dict(zip(names, row, strict=True)) for row in case.rows]
         self.model = Model(
             case.table,
             case.selector,
             session,
-            list(rows),
+            script.start_rows,
             row_metadata=settings.metadata,
             row_event_max_size=settings.row_event_max_size,
+            dialect=settings.dialect,
         )
         self.applied = 0
         self._script = script
@@ -150,7 +153,8 @@ class LoggingReplica:
         committed = head.original_commit_timestamp or head.immediate_commit_timestamp
         start = Gtid(type=head.type, uuid=head.uuid, gno=head.gno, original_commit_timestamp=committed)
         session = self.model.session
-        return applied_group(self._schema, session, start, events, compressed=session.compression)
+        group = applied_group(self._schema, session, start, events, compressed=session.compression)
+        return in_version(group, self.model.dialect)
 
     def _text(self, step: int) -> str:
         if not self.model.session.rows_query:

@@ -61,6 +61,8 @@ class LogForms:
     partition_chunk: bool = True
     gipk_flag: bool = True
     rows_flags_mask: int = 0x1F
+    row_end_checked: bool = True  # by the applier: a row that goes beyond its event is error 1610
+    rows_query_length: str = "zero"  # or low-byte: what stands in front of the statement in ROWS_QUERY
     query_status_max: int = 21
     payload_event: bool = True
     partial_through_view: bool | None = True  # versions 6.3
@@ -74,6 +76,7 @@ class JsonForms:
     exists: bool = True
     text_double: str | None = "exact"  # or fast
     double_text: str | None = "1.0"  # or 1
+    time_hours: str | None = "all"  # or of-datetime: 24 are kept of every 32 hours of a TIME (jsonb 4.2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,10 +139,12 @@ class ServerFacts:
     native_password: str = "gone"  # noqa: S105 - or on, or off: whether there is the plugin
     persist: bool = True
     lob_format: str = "new"
+    small_lob_changes: str | None = "first"  # or any: the versions of a LOB whose pages small changes overwrite
     sdi: bool = True
     max_row_versions: int | None = 255
     mysqlbinlog_json: str | None = "text"
     mysqlbinlog_flags: str = "list"
+    mysqlbinlog_variable_charset: bool = True  # a user variable stands between SETs of character sets
     deviations: str | None = "observed"
     initialises_itself: bool = True
     utf8mb4_is_safe: bool = True

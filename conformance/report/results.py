@@ -419,7 +419,9 @@ class Summary:
 
     def _is_observed(self, subject: str, info: DeviationInfo) -> bool:
         known = self.subjects.get(subject)
-        return known is None or not info.observed or (known.version or "").partition("-")[0] == info.observed
+        return (
+            known is None or not info.observed or (known.version or "").partition("-")[0] in info.observed.split(", ")
+        )
 
     # -- results.json ---------------------------------------------------------------------------------------------
 
@@ -494,7 +496,8 @@ class Summary:
 
 
 def _about(info: DeviationInfo) -> dict[str, Any]:
-    return {"requirements": list(info.requirements), "versions": info.versions, "ends": info.ends}
+    about = {"versions": info.versions, "observed": info.observed, "ends": info.ends}
+    return {"requirements": list(info.requirements), **about}
 
 
 def _requirement(info: RequirementInfo, total: Cell, cells: dict[str, Cell]) -> dict[str, Any]:

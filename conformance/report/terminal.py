@@ -302,6 +302,7 @@ def _deviations(console: Console, summary: Summary) -> None:
         shown = f"explains {wording.plural(entry['cases'], 'case')}" if entry["verdict"] == "deviates" else "is gone"
         title = f"listed deviation {entry['id']}: {shown}{where}"
         parts = [*entry["requirements"], entry["versions"] and f"versions {entry['versions']}"]
+        parts.append(entry["observed"] and f"observed on {entry['observed']}")
         doubt = entry["verdict"] == "deviates" and not entry["confirmed"]
         about = ", ".join(filter(None, [*parts, wording.UNCONFIRMED if doubt else ""]))
         console.print(f"{title}{f' ({about})' if about else ''}", style="yellow", markup=False)

@@ -14,6 +14,7 @@ MOMENTS: Final = (APPLYING, READING, PRINTING, RELAYING)
 # A key entry of an object points outside of it, or into its header.
 MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT = "member-in-diff", "member-in-document"
 TWICE_IN_DIFF: Final = "member-twice-in-diff"  # an object has a key again whose earlier value is a container
+VALUE_OPTIONS: Final = "value-options"  # a bit that no version has given a meaning
 VECTOR_LENGTH: Final = "vector-length"  # not the four bytes of each number of a VECTOR, or none
 VARIABLE_LENGTH: Final = "user-variable-length"  # a DECIMAL in a USER_VAR event that is longer than the event
 # Of relay logs: sound events where no source writes them.
@@ -28,6 +29,7 @@ DAMAGES: Final = (
     MEMBER_IN_DIFF,
     MEMBER_IN_DOCUMENT,
     TWICE_IN_DIFF,
+    VALUE_OPTIONS,
     VECTOR_LENGTH,
     VARIABLE_LENGTH,
     PAYLOAD_UNDESCRIBED,

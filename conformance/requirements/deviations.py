@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from conformance.reference.dialect import ServerBehaviour
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.requirements.crashes import DAMAGES, MOMENTS, Crash
-from conformance.requirements.versions import parse_range
+from conformance.requirements.versions import applies, parse_ranges, parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +32,7 @@ PACKAGE = "conformance.requirements"
 DATA = "deviations.toml"
 WITNESSES = "witnesses"
 _NEEDED = frozenset({"id", "requirements", "versions", "reason"})
+_LISTS: Final = frozenset({"requirements", "observed"})
 _OF_CRASHES: Final = frozenset({"crash", "frames", "no_frames"})
 _BUILD: Final = re.compile(r"[0-9a-f]{12}")
 _SIGNATURE: Final = ("during", "damage", "signal")
@@ -44,7 +45,10 @@ class DeviationError(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
     """One entry. ``witness`` is the JSON text of a Case; without one there is a ``switch`` or a ``crash``, whose places
-    are ``frames``; ``no_frames`` says why there can be none."""
+    are ``frames``; ``no_frames`` says why there can be none.
+
+    ``versions``: where it is expected. ``observed``: the versions on which it was seen.
+    """
 
     id: str
     requirements: tuple[str, ...]
@@ -53,6 +57,7 @@ class Deviation:
     frames: Places = field(default_factory=dict)
     no_frames: str = ""
     versions: str
+    observed: tuple[str, ...] = ()
     reason: str
     witness: str | None = None
 
@@ -98,7 +103,7 @@ def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
         missing = missing | {"switch, crash or witness"}
     if missing:
         raise DeviationError(f"{where}: {', '.join(sorted(missing))} missing")
-    unknown = set(item) - _NEEDED - {"switch", "witness"} - _OF_CRASHES
+    unknown = set(item) - _NEEDED - {"switch", "witness", "observed"} - _OF_CRASHES
     if unknown:
         raise DeviationError(f"{where}: unknown keys {sorted(unknown)}")
     if "crash" in item and {"switch", "witness"} & set(item):
@@ -108,8 +113,8 @@ def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
     for name, value in item.items():
         if name in ("crash", "frames"):
             continue
-        if not (_is_texts(value) if name == "requirements" else isinstance(value, str)):
-            raise DeviationError(f"{where}: {name} is no {'list of texts' if name == 'requirements' else 'text'}")
+        if not (_is_texts(value) if name in _LISTS else isinstance(value, str)):
+            raise DeviationError(f"{where}: {name} is no {'list of texts' if name in _LISTS else 'text'}")
     switches = {each.name for each in fields(ServerBehaviour)}
     if item.get("switch", next(iter(switches))) not in switches:
         raise DeviationError(f"{where}: no dialect switch {item['switch']!r}, expected one of {sorted(switches)}")
@@ -117,9 +122,16 @@ def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
         if requirement not in REQUIREMENTS:
             raise DeviationError(f"{where}: no requirement {requirement!r}")
     try:
-        parse_range(item["versions"])
+        parse_ranges(item["versions"])
     except ValueError as error:
-        raise DeviationError(f"{where}: versions: {error}, expected 8.0.3.. or 8.0.3..8.4.99") from None
+        raise DeviationError(f"{where}: versions: {error}, expected 8.0.3.. or 8.0.3..8.4.99, 9.7.0..") from None
+    for seen in item.get("observed", ()):
+        try:
+            inside = applies(item["versions"], parse_version(seen))
+        except ValueError as error:
+            raise DeviationError(f"{where}: observed: {error}") from None
+        if not inside:
+            raise DeviationError(f"{where}: observed: {seen} is not in {item['versions']}")
     witness = None
     if "witness" in item:
         try:
@@ -139,6 +151,7 @@ def _entry(item: dict[str, Any], path: Path | None) -> Deviation:
         frames=_places(item, where),
         no_frames=item.get("no_frames", ""),
         versions=item["versions"],
+        observed=tuple(item.get("observed", ())),
         reason=item["reason"].strip(),
         witness=witness,
     )

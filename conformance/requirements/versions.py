@@ -23,7 +23,7 @@ Value = bool | int | str | None
 # (versions 0.1); 9.7.4 is where they were observed.
 FIRST: Final[Version] = (8, 0, 3)
 OLDEST: Final[Version] = (5, 6, 0)  # the table begins here
-OBSERVED: Final = "9.7.4"  # where the listed deviations were seen
+OBSERVED: Final = "9.7.4"  # the version on which the kit was made; each listed deviation names its own
 LAST_OBSERVED: Final[Version] = (9, 7, 99)
 _NO_END: Final[Version] = (1 << 16, 0, 0)
 _PACKAGE: Final = "conformance.requirements"
@@ -167,10 +167,14 @@ def parse_range(text: str) -> tuple[Version, Version]:
     return begin, _version(last) if last else _NO_END
 
 
+def parse_ranges(text: str) -> tuple[tuple[Version, Version], ...]:
+    """One range, or several with commas between. Raises ``ValueError``."""
+    return tuple(parse_range(part.strip()) for part in text.split(","))
+
+
 def applies(versions: str, version: Version) -> bool:
-    """Whether a version lies in a range of versions."""
-    first, last = parse_range(versions)
-    return first <= version <= last
+    """Whether a version lies in one of the ranges of versions."""
+    return any(first <= version <= last for first, last in parse_ranges(versions))
 
 
 def after_observed(version: Version) -> bool:

@@ -13,8 +13,9 @@ import pytest
 from conformance.cli.columns import column_names, server_pairs
 from conformance.cli.console import Usage
 from conformance.cli.plugin import LabRun
+from conformance.harness.campaign.run import CampaignFailed
 from conformance.harness.settings import Settings
-from conformance.servers.errors import ConnectionLost, SqlError
+from conformance.servers.errors import CaptureError, ConnectionLost, SqlError
 from conformance.stream import Block, CaseVerdict, Subject
 from tests.cli.written_reports import assert_whole, records, results
 from tests.live import Ended, lab
@@ -83,12 +84,21 @@ class Item:
         return [SimpleNamespace(args=("some/check", *self._requirements))] if name == "check" else []
 
 
-def column(sunk: list[Any], *, lives: bool = True, known: bool = True, columns: tuple[str, ...] = ("a", "b")) -> Any:
+def column(
+    sunk: list[Any],
+    *,
+    lives: bool = True,
+    known: bool = True,
+    columns: tuple[str, ...] = ("a", "b"),
+    revive: Any = None,
+) -> Any:
     """The run of column ``a``, in front of its second check."""
     run: Any = LabRun(lambda _: Settings(), columns=columns, last=False)
     run.sink = sunk.append
     settings = SimpleNamespace(column="a", subject="")
-    run._lab = SimpleNamespace(settings=settings, lives=lives, known=known, subject="a", sink=sunk.append)
+    run._lab = SimpleNamespace(
+        settings=settings, lives=lives, known=known, revive=revive, subject="a", sink=sunk.append
+    )
     run.selected = [Item("test_one", "FR1"), Item("test_two", "FR2", "FR3"), Item("test_three", "FR4")]
     run._run_items = {run.selected[0]}
     return run
@@ -116,6 +126,44 @@ def test_anything_else_ends_the_column(error: Exception, options: dict[str, Any]
     sunk: list[Any] = []
     run = column(sunk, **options)
     assert not run._refused(run.selected[1], error)
+    assert sunk == []
+
+
+@pytest.mark.parametrize("error", [ConnectionLost("gone"), CaptureError("the log is cut"), CampaignFailed("died")])
+def test_a_death_costs_one_check_and_the_others_run(error: Exception) -> None:
+    sunk: list[Any] = []
+    revived: list[bool] = []
+    run = column(sunk, columns=(), revive=lambda: revived.append(True))
+    assert run._outlived(run.selected[1], error)
+    assert [record.verdicts for record in sunk if isinstance(record, Block)] == [{"not-run": 1}]
+    assert revived == [True]
+    assert not run.stops
+    assert run.could_not_run is None
+
+
+def test_a_server_that_dies_under_every_check_ends_the_run() -> None:
+    run = column([], columns=(), revive=lambda: None)
+    assert [run._outlived(run.selected[1], ConnectionLost("gone")) for _ in range(4)] == [True, True, True, False]
+
+
+def _refuse() -> None:
+    raise OSError("no room")
+
+
+@pytest.mark.parametrize(
+    ("error", "options"),
+    [
+        (AssertionError("x"), {}),
+        (REFUSED, {}),
+        (ConnectionLost("gone"), {"known": False}),  # it never answered
+        (ConnectionLost("gone"), {"revive": _refuse}),
+        (ConnectionLost("gone"), {"columns": ("a", "b")}),  # its column ends
+    ],
+)
+def test_other_ends_are_ends(error: Exception, options: dict[str, Any]) -> None:
+    sunk: list[Any] = []
+    run = column(sunk, **{"columns": (), "revive": lambda: None, **options})
+    assert not run._outlived(run.selected[1], error)
     assert sunk == []
 
 

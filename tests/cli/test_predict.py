@@ -325,3 +325,18 @@ def test_documents_that_cannot_be_printed_have_no_text(capsys: pytest.CaptureFix
     assert step["partial"]
     (step,) = predict(capsys, "--document-hex", bad, "--update", "JSON_SET(j, '$[0][1]', 'q')")
     assert step["diffs"] == [{"operation": "REPLACE", "path": "$[0]", "value": ["\udcff", "q"]}]
+
+
+def test_hours_of_a_time_are_those_of_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, hours in (("8.0.45", 630), ("9.7.4", 838)):
+        arguments = ("--document", '{"a": 1}', "--update", "JSON_SET(j, '$.a', TIME'-838:59:59')", "--dialect", name)
+        (step,) = predict(capsys, *arguments)
+        assert step["text"] == f'{{"a": "-{hours}:59:59.000000"}}'
+
+
+def test_the_text_of_a_time_that_loses_hours_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """As text it shows the hours of its last day alone, and nobody has seen that stored."""
+    for hours, name, code in ((32, "8.0.45", 2), (31, "8.0.45", 0), (32, "9.7.4", 0)):
+        update = f"JSON_SET(j, '$.a', CONCAT('x', JSON_ARRAY(TIME'{hours}:00:00')))"
+        assert run(["predict", "--document", '{"a": 1}', "--update", update, "--dialect", name]) == code
+        assert ("TIME of 32 hours or more" in capsys.readouterr().err) is (code == 2)

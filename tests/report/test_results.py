@@ -355,7 +355,14 @@ def test_every_case_that_a_listed_deviation_explains_is_counted_although_few_hav
 
 @pytest.mark.parametrize(
     ("observed", "check", "confirmed"),
-    [("9.7.4", PREDICT, True), ("8.4.0", PREDICT, False), ("8.4.0", "deviations/witness", True), ("", PREDICT, True)],
+    [
+        ("9.7.4", PREDICT, True),
+        ("8.0.45, 9.7.4", PREDICT, True),
+        ("8.0.45", PREDICT, False),
+        ("8.4.0", PREDICT, False),
+        ("8.4.0", "deviations/witness", True),
+        ("", PREDICT, True),
+    ],
 )
 def test_a_deviation_seen_on_another_version_is_unconfirmed_until_its_witness_shows_it(
     observed: str, check: str, confirmed: bool

@@ -16,7 +16,11 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.cases.by_hand.injection import Demand, Injection, InjectionOutcome, state_of
+from conformance.cases.predict import Model
+from conformance.cases.session import Session
 from conformance.checks.sql_interface.warning_cases import v1_cases
+from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.probes import Undecided, probe
 from conformance.reference.binlog.event import decode_event, encode_event
 from conformance.reference.binlog.files import read_events
@@ -28,22 +32,29 @@ from conformance.reference.binlog.images import Row
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusUnknown, decode_status, encode_status
 from conformance.reference.binlog.rows import PartitionInfo, RowsBody, rows_body
+from conformance.reference.binlog.statement_events import RowsQuery, UserVar, UserVarType
 from conformance.reference.binlog.versions import known_types, post_header_lengths, reads, version_rules, written
 from conformance.reference.errors import MysqlError, Unsupported, replica_corrupt_event
 from conformance.reference.event_types import EventType
+from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal
 from conformance.reference.partial.update import eligible_columns
+from conformance.reference.sql.as_read import argument_as_read, document_as_read
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.columns import ColumnType
+from conformance.reference.tables.definitions import Column as Definition
+from conformance.reference.tables.definitions import Table
 from conformance.reference.tables.metadata import Bits, Field, Numbers, UnknownField, decode_metadata, encode_metadata
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
+from conformance.reference.tables.temporal import Time
 from conformance.reference.text.mysqlbinlog import LogText
 from conformance.requirements.deviations import load_deviations
 from conformance.requirements.versions import OBSERVED, SWITCHES, applies, parse_version
 from conformance.servers.run.options import default_options
+from conformance.verdict import Verdict
 from tests.live import ROOT
 from tests.logs import log_file
 from tests.requirements.version_forms import INT, JSON, STEPS, YEAR, form, insert, refuses, spans, table
@@ -114,8 +125,8 @@ def description_equals_that_of_real_servers(at: At) -> None:
 def gtid_stops_where_the_version_stops(at: At) -> None:
     """The size of a GTID event whose source knows everything, by version."""
     for version, size in spans(
-        ("5.6.0", 25), ("5.7.0", 42), ("8.0.1", 49), ("8.0.2", 52), ("8.0.14", 56), ("8.0.31", 56), ("8.0.39", 64),
-        ("8.1.0", 56), ("8.4.0", 64), ("9.7.0", 64),
+        ("5.6.0", 25), ("5.7.0", 42), ("8.0.1", 49), ("8.0.2", 52), ("8.0.14", 56), ("8.0.31", 56), ("8.0.37", 56),
+        ("8.0.39", 64), ("8.1.0", 56), ("8.4.0", 64), ("9.7.0", 64),
     ):  # fmt: skip
         made = form(Gtid(gno=5, **STEPS), at(version))
         assert len(made.encode()) == size
@@ -256,6 +267,27 @@ def rows_events_have_the_flags_of_the_version(at: At) -> None:
         assert form(insert(flags=0xFFFF), at(version)).flags == flags
 
 
+@row("row_end_check")
+def rows_that_go_beyond_their_event_are_1610_or_any_error(at: At) -> None:
+    cut = Injection(name="cut", stored=encode({"a": 1}), image=b"\x01", demand=Demand.ERROR, number=1610)
+    before = state_of(cut.stored)
+    for version, checked in spans(("5.6.0", False), ("8.0.0", False), ("8.1.0", False), ("9.7.0", True)):
+        for error in (1030, 3649):
+            outcome = InjectionOutcome(error=error, before=before, after=before)
+            judged = judge_injection(cut, outcome, at(version))
+            assert (judged.verdict is Verdict.PASS) is not checked
+        changed = InjectionOutcome(error=1030, before=before, after=state_of(encode(1)))
+        assert judge_injection(cut, changed, at(version)).verdict is not Verdict.PASS
+
+
+@row("rows_query_length")
+def statements_stand_behind_their_length_or_a_zero(at: At) -> None:
+    """The low byte alone of a length of 300."""
+    for version, byte in spans(("5.6.0", 44), ("8.0.0", 44), ("8.1.0", 44), ("9.7.0", 0)):
+        made = form(RowsQuery(text=b"x" * 300), at(version))
+        assert made.encode() == bytes((byte,)) + b"x" * 300
+
+
 @row("query_status_max")
 def statements_have_the_variables_of_the_version(at: At) -> None:
     """Writers leave newer variables out, and a reader stops at the first that it does not know."""
@@ -338,6 +370,26 @@ def numbers_are_read_fast_or_exactly(at: At) -> None:
         if text is not None:
             assert parse_text("[-1.1030161663305387]", forms) == [text]
             assert parse_text("1.03016166330538e-7", forms) == 1.03016166330538e-7
+
+
+@row("json_time_hours")
+def hours_of_a_time_are_all_kept_or_those_of_a_datetime(at: At) -> None:
+    """A literal, as an argument and in a document, and a column's value: of 838 hours 630 are left, of 31 all."""
+    columns_of_table = (Definition(name="id", type="INT"), Definition(name="t", type="TIME", length=6))
+    times = Table(schema="s", name="t", columns=columns_of_table)
+    for version, hours in spans(("5.6.0", None), ("5.7.8", 630), ("8.0.0", 630), ("8.1.0", 630), ("9.7.0", 838)):
+        forms = at(version).json
+        assert (forms.time_hours is None) is (hours is None)
+        if hours is None:
+            continue
+        for negative in (False, True):
+            whole, left = (opaque.time(hour, 59, 59, 1, negative=negative) for hour in (838, hours))
+            small = opaque.time(31, negative=negative)
+            assert argument_as_read([whole, {"a": small}], forms) == [left, {"a": small}]
+            assert document_as_read(whole, forms) == left
+            columns = Model(times, "id", Session(), [], dialect=at(version)).columns
+            assert columns.as_json("t", Time(negative, 838, 59, 59, 1)) == left
+            assert columns.argument([whole]) == [left]
 
 
 @row("json_double_text")
@@ -449,6 +501,10 @@ _FACTS: Final[dict[str, tuple[str, tuple[tuple[str, Any], ...]]]] = {
     "native_password": ("native_password", (("5.6.0", "on"), ("8.4.0", "off"), ("9.0.0", "gone"), ("9.7.0", "gone"))),
     "persist": ("persist", (("5.6.0", False), ("8.0.0", True), ("9.7.0", True))),
     "lob_format": ("lob_format", (("5.6.0", "old"), ("8.0.0", "new"), ("9.7.0", "new"))),
+    "small_lob_changes": (
+        "small_lob_changes",
+        (("5.6.0", None), ("8.0.0", None), ("8.0.12", "any"), ("8.1.0", "any"), ("9.7.0", "first")),
+    ),
     "sdi": ("sdi", (("5.6.0", False), ("8.0.0", True), ("9.7.0", True))),
     "max_row_versions": ("max_row_versions", (("5.6.0", None), ("8.0.29", 64), ("9.1.0", 255), ("9.7.0", 255))),
 }  # fmt: skip
@@ -467,6 +523,17 @@ def flags_are_printed_as_the_versions_client_prints_them(at: At) -> None:
         bare = decode_event(encode_event(insert(flags=0x4)), tables={1: table(INT, INT, INT)})
         line = b"".join(LogText(server=server).event(bare)).split(b"\n")[1]
         assert line.endswith(b"table id 1" if words == old else b" flags: RELAXED_UNIQUE_CHECKS_F")
+
+
+@row("mysqlbinlog_variable_charset")
+def user_variables_stand_alone_or_between_character_sets(at: At) -> None:
+    variable = UserVar(name=b"v", kind=UserVarType.INT, collation=8, value=(5).to_bytes(8, "little"))
+    events = [decode_event(encode_event(body)) for body in (variable, Query(text=b"x"))]
+    for version, there in spans(("5.6.0", False), ("8.0.0", False), ("8.1.0", False), ("9.7.0", True)):
+        text = LogText(server=at(version).server)
+        lines = b"".join(piece for event in events for piece in text.event(event)).split(b"\n")
+        assert b"SET @`v`:=5/*!*/;" in lines
+        assert any(b"character_set_client=33" in line for line in lines) is there
 
 
 @row("mysqlbinlog_json_text")
@@ -497,13 +564,21 @@ def deviations_are_observed_expected_or_senseless(at: At) -> None:
             if state is None:
                 assert not listed
             elif state == "observed":
-                assert listed
+                assert listed is (OBSERVED in entry.observed)
+            elif entry.crash is not None:
+                assert listed is any(parse_version(seen)[:2] == version[:2] for seen in entry.observed)
             else:
-                # Version 1 rows were read until 8.4; the witness of unknown fields has a VECTOR, which came with 9.0.
+                # Version 1 rows were read until 8.4; readers go on inside of unknown fields since 8.0.30 at least.
                 # Small changes in place came with 8.0.12.
-                first = {"rows-version-1-refused": (8, 4, 0), "unknown-field-read-inside": (9, 0, 0),
-                             "small-change-not-rolled-back": (8, 0, 12)}  # fmt: skip
-                assert listed is (entry.crash is None and version >= first.get(entry.id, (8, 0, 3)))
+                first = {"rows-version-1-refused": (8, 4, 0), "unknown-field-read-inside": (8, 0, 30),
+                             "small-change-not-rolled-back": (8, 0, 12),
+                             "small-changes-of-copied-lobs": (8, 0, 12)}  # fmt: skip
+                # 9.7 mended the one, nobody knows since when; the variable of the other was gone with 8.3.
+                last = {"small-changes-of-copied-lobs": (8, 0, 99), "partial-rows-without-head": (8, 2, 99)}
+                if version > last.get(entry.id, version):
+                    assert not listed
+                    continue
+                assert listed is (version >= first.get(entry.id, (8, 0, 3)))
     assert at(parse_version(OBSERVED)).server.deviations == "observed"
 
 

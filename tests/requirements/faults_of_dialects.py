@@ -33,6 +33,9 @@ _OTHER: Final = {  # a value that some version has, where turning it round means
     "expected": "observed",
     "fast": "exact",
     "1": "1.0",
+    "low-byte": "zero",
+    "of-datetime": "all",
+    "any": "first",
 }
 _BACK: Final = {new: old for old, new in _OTHER.items()}
 

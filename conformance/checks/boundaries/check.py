@@ -319,7 +319,7 @@ def _marked_file(
     session.execute(f"DROP SCHEMA {_SCHEMA}")
     marked = marked_files.mark_file([captured.format_description, *captured.events])
     path.write_bytes(boundaries.file_of(marked))
-    ours = marked_files.text_of(path.read_bytes())
+    ours = marked_files.text_of(path.read_bytes(), dialect_of(target.server.number).server)
     status, real, words = marked_files.client_output(program, path, "-vv", "--base64-output=decode-rows")
     text_problems = marked_files.judge_text(marked, ours, real)
     if status:

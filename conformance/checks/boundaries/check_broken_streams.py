@@ -20,10 +20,13 @@ from conformance.judge.problem import Problem
 from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.gtid import NIL_UUID, Gtid, GtidTagged
 from conformance.reference.binlog.query import Query
 from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.observed_event import observe
+from conformance.reference.dialect import MYSQL
 from conformance.reference.event_types import EventType
+from conformance.requirements.versions import dialect_of
 from conformance.servers.source.scripted import FILE
 from conformance.verdict import Verdict
 from generators import streams
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
     from conformance.harness.check import Check
     from conformance.reference.binlog.event import Body
+    from conformance.reference.dialect import LogForms
     from generators.draw import Draw
     from generators.streams import Placed
 
@@ -119,10 +123,21 @@ def broken_stream(draw: Draw, groups: int) -> tuple[list[Body], Counter[str]]:
     return bodies, counts
 
 
+def in_version(bodies: Sequence[Body], log: LogForms) -> list[Body]:
+    """The events as a version knows them: without tags, where it has none."""
+    return [
+        Gtid(uuid=body.uuid or NIL_UUID, gno=body.gno or 0)
+        if isinstance(body, GtidTagged) and not log.tagged_gtid
+        else body
+        for body in bodies
+    ]
+
+
 @pytest.mark.check("boundaries/receiver", "TP2")
 def test_warnings_of_a_receiver(check: Check) -> None:
     """A real receiver of streams that are cut, reordered, or lack events warns exactly where the model does."""
     target = needed_target(check)
+    log = dialect_of(target.server.number).log
     counts: Counter[str] = Counter()
     table: Counter[str] = Counter()
     for number in check.blocks():
@@ -131,6 +146,7 @@ def test_warnings_of_a_receiver(check: Check) -> None:
             bodies, damages = broken_stream(draw, check.size("transactions"))
             texts = streams.texts(draw.fork("texts"))
             bodies += [body for item in texts for body in item]
+            bodies = in_version(bodies, log)
             placement = streams.Placement()
             stream = [*placement.frame(), *map(placement.place, bodies)]
             end = (streams.FILE.format(placement.file), placement.position)
@@ -162,7 +178,9 @@ def _connections(draw: Draw, stream: Sequence[Placed]) -> list[list[bytes]]:
 @pytest.mark.check("boundaries/row-format", "TP3")
 def test_what_is_not_row_format_ends_the_client(check: Check) -> None:
     """``mysqlbinlog --require-row-format`` ends at the event that the model names, in whole and in broken files."""
-    program = check.needs_programs("mysqlbinlog", server=needed_target(check).server)
+    target = needed_target(check)
+    program = check.needs_programs("mysqlbinlog", server=target.server)
+    log = dialect_of(target.server.number).log
     refused = 0
     with (
         check.block(cases=check.size(), verdict=Verdict.DIFFERS) as block,
@@ -170,7 +188,7 @@ def test_what_is_not_row_format_ends_the_client(check: Check) -> None:
     ):
         path = Path(directory) / "stream.binlog"
         for number in check.blocks():
-            stream = row_format_stream(Stream("row-format", check.seed, number))
+            stream = row_format_stream(Stream("row-format", check.seed, number), log)
             path.write_bytes(boundaries.file_of(item.data for item in stream))
             wanted = broken_streams.first_refused(stream)
             run = broken_streams.run_row_format(program, path, stream)
@@ -198,9 +216,9 @@ _NOT_ROW_FORMAT: Final = (
 _ROW_FORMAT_LEAVES: Final = re.compile(rb"insert|rollback to", re.IGNORECASE)
 
 
-def row_format_stream(draw: Draw) -> list[Placed]:
-    """A file that the client can read; every second file has only few events that row format forbids."""
-    bodies = [body for body in broken_stream(draw, 8)[0] if body.type not in _UNREADABLE]
+def row_format_stream(draw: Draw, log: LogForms = MYSQL.log) -> list[Placed]:
+    """A file that the client of a version can read; every second file has only few events that row format forbids."""
+    bodies = [body for body in in_version(broken_stream(draw, 8)[0], log) if body.type not in _UNREADABLE]
     bodies = [body for body in bodies if not (isinstance(body, Opaque) or _text(body) == b"")]
     if draw.chance(1, 2):
         bodies = [

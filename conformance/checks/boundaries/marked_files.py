@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from conformance.reference.dialect import ServerFacts
+
 _IN_BINLOG: Final = frozenset(
     (
         EventType.TABLE_MAP,
@@ -119,9 +121,9 @@ def judge_text(marked: Sequence[bytes], ours: bytes, real: bytes) -> list[Proble
     ]
 
 
-def text_of(data: bytes) -> bytes:
-    """A file as ``decode -vv`` prints it."""
-    text = LogText(types=True, clock=localtime)
+def text_of(data: bytes, server: ServerFacts | None = None) -> bytes:
+    """A file as ``decode -vv`` prints it. ``server``: the version whose client is imitated."""
+    text = LogText(types=True, clock=localtime, server=server)
     pieces = [piece for event in read_events(BytesIO(data), expand=True) for piece in text.event(event)]
     return b"".join([text.begin(), *pieces, *text.end()])
 

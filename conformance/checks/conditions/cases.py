@@ -23,6 +23,9 @@ _OBSERVED: Final = frozenset({"D10", "D11", "D12", "D14"})  # another form is a 
 V1: Final = "log_bin_use_v1_row_events"  # its effect together with the option: binlog-events 11.5
 
 
+HEADLESS: Final = "partial-rows-without-head"  # the listed deviation
+
+
 class _Update(NamedTuple):
     """An update, and the forms in which the server may log it."""
 
@@ -31,6 +34,8 @@ class _Update(NamedTuple):
     forms: str | tuple[str, ...]
     why: str
     setup: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()  # forms that the listed deviation has
+    deviation: str = ""
 
 
 def _case(condition: str, update: _Update) -> SqlCase:
@@ -45,7 +50,10 @@ def _case(condition: str, update: _Update) -> SqlCase:
             SqlStatement(
                 sql=update.sql,
                 judges=condition,
-                outcomes=tuple(Outcome(form=form) for form in forms),
+                outcomes=(
+                    *(Outcome(form=form) for form in forms),
+                    *(Outcome(form=form, verdict=Verdict.FAIL, deviation=update.deviation) for form in update.wrong),
+                ),
                 otherwise=Verdict.DIFFERS if condition in _OBSERVED else Verdict.FAIL,
                 note=update.why,
             ),
@@ -98,7 +106,15 @@ _UPDATES: Final = {
     ],
     # The worklog contradicts itself on who wins, so both forms are allowed; a mixture of them is not.
     "D4": [
-        _Update("v1-on", _SET, ("full-v1", "partial"), "version 1 row events are on", (f"SET GLOBAL {V1}=1",)),
+        _Update(
+            "v1-on",
+            _SET,
+            ("full-v1", "partial"),
+            "version 1 row events are on",
+            (f"SET GLOBAL {V1}=1",),
+            ("headless whole", "headless partial"),
+            HEADLESS,
+        ),
         _Update("v1-off", _SET, "partial", "version 1 row events are off", (f"SET GLOBAL {V1}=0",)),
     ],
     "D5": [

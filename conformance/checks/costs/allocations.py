@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.cases.script import Statement, build_script
+from conformance.cases.script import Statement
 from conformance.checks.costs.allocations_judge import StatementCounts
 from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
@@ -83,11 +83,7 @@ def all_allocations(connection: Connection) -> Growth:
 def with_option(script: Script, limits: Limits, *, partial_json: bool) -> Script:
     """The same Case in a session with the option on or off, and without compression."""
     session = replace(script.case.session, partial_json=partial_json, compression=False)
-    return build_script(
-        replace(script.case, session=session),
-        row_metadata=limits.row_metadata,
-        row_event_max_size=limits.row_event_max_size,
-    )
+    return limits.script(replace(script.case, session=session))
 
 
 def capture_counts(connection: Connection, script: Script) -> list[StatementCounts]:

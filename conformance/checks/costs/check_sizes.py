@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.cases.script import build_script
 from conformance.checks.costs.sizes import compare_on_and_off
 from conformance.harness.campaign.blocks import make_script
 from conformance.harness.campaign.run import server_limits
@@ -44,9 +43,9 @@ def test_sizes(check: Check) -> None:
             # Compressed transactions have other sizes for other reasons.
             session = replace(script.case.session, partial_json=True, compression=False)
             case = replace(script.case, session=session)
-            on = build_script(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
+            on = limits.script(case)
             twin = replace(case, session=replace(session, partial_json=False))
-            off = build_script(twin, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
+            off = limits.script(twin)
             result = compare_on_and_off(
                 on, run_case(connection, capture, on, schema), off, run_case(connection, capture, off, schema)
             )

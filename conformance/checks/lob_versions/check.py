@@ -6,7 +6,7 @@ One campaign judges them all: each of its blocks has a record for each requireme
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from conformance.checks.lob_versions.tally import Tally
     from conformance.harness.check import Check
 
+MIXED: Final = "small-changes-of-copied-lobs"  # the listed deviation
 _FEW_ROWS, _ROWS = 6, 12  # of a block; each has two documents
 
 
@@ -41,10 +42,13 @@ def test_versions(check: Check) -> None:
     if not server.files_readable:
         check.leave_out("the data files of the server are not on this machine")
     figures: Counter[str] = Counter()
+    any_version = check.lab.dialect.server.small_lob_changes == "any"
+    listed = check.lab.listed(name=MIXED)
     number = 0
     while figures["updates"] < check.size():
         tally = run.run_block(server, Stream("lob-versions", check.seed, number), _FEW_ROWS if check.quick else _ROWS,
-                              partial_json=bool(number % 2))  # fmt: skip
+                              partial_json=bool(number % 2), any_version=any_version,
+                              mixed=None if listed is None else listed.id)  # fmt: skip
         _record(check, number, tally)
         if not tally.figures["updates"]:
             break  # the files of the rows cannot be read

@@ -30,12 +30,14 @@ class History:
 
     ``images``: all documents that a row had, also between the updates of one transaction. ``snapshots``: the number of
     images that each snapshot sees. ``in_file``: the reference and the document of each version that the file must
-    still have; a small change replaces the document of its version.
+    still have; a small change replaces the document of its version. ``mixed``: the documents with a small change in a
+    version above the first one.
     """
 
     images: dict[Key, list[Documents]] = field(default_factory=dict)
     snapshots: list[dict[Key, int]] = field(default_factory=list)
     in_file: dict[Version, tuple[OffPage, bytes]] = field(default_factory=dict)
+    mixed: set[tuple[Key, str]] = field(default_factory=set)
     overwritten: int = 0  # versions that a small change replaced: only the undo log has them
 
     def snapshot(self) -> None:
@@ -61,6 +63,8 @@ class History:
         for number, kind, image in zip(prediction.versions, prediction.kinds, images, strict=False):
             if kind is Kind.REWRITTEN:
                 break
+            if kind is Kind.SMALL and (number or 0) > 1:
+                self.mixed.add((key, column))
             if kind is Kind.SMALL and number != last:  # its version rises behind a rollback
                 self.in_file.pop(Version(key, column, before.value.reference.page, last), None)
                 self.overwritten += 1

@@ -88,7 +88,7 @@ def _judge_ways(change: DocumentChange) -> None:
         change.expect("LOB25", "a new value", in_prefix, not change.same_value)
     if in_prefix or not isinstance(before.lob, PlainLob):
         return
-    small = effect.written <= SMALL and before.lob.current == 1
+    small = effect.written <= SMALL and (before.lob.current == 1 or change.tally.any_version)
     change.tally.figures["small" if small else "copied"] += 1
     if effect.written in {SMALL - 1, SMALL, SMALL + 1} and before.lob.current == 1:
         change.tally.figures[f"{effect.written} bytes at version 1"] += 1

@@ -63,7 +63,8 @@ def judge_sessions(tally: Tally, history: History, texts: Sequence[Texts]) -> No
             for column, image in expected.items():
                 where = f"{key.table.name} row {key.id}.{column}, snapshot {number}"
                 got = found.get((key.table.name, key.id), {}).get(column, "no row")
-                tally.same_document("LOB23", where, format_text(decode(image)).encode(), got.encode())
+                old = number < len(history.snapshots) and (key, column) in history.mixed
+                tally.same_document("LOB23", where, format_text(decode(image)).encode(), got.encode(), mixed=old)
                 tally.figures["versions read by sessions"] += 1
 
 
@@ -71,12 +72,13 @@ def judge_file(tally: Tally, history: History, files: Mapping[Table, FileCopy]) 
     """The file has each version that no small change replaced; the rule of the older entries finds it."""
     for version, (value, image) in history.in_file.items():
         where = f"{version.key.table.name} row {version.key.id}.{version.column} version {version.number}"
+        mixed = (version.key, version.column) in history.mixed
         try:
             found = files[version.key.table].read(value)
         except CodecError as error:
-            tally.expect("LOB22", where, "a readable version", str(error))
+            tally.expect("LOB22", where, "a readable version", str(error), mixed=mixed)
             continue
-        tally.same_document("LOB22", where, image, found)
+        tally.same_document("LOB22", where, image, found, mixed=mixed)
         tally.figures["versions read in the file"] += 1
 
 
@@ -93,8 +95,9 @@ def judge_undo(tally: Tally, history: History, files: Mapping[Table, FileCopy], 
             tally.expect("LOB29", f"{where}: versions", (len(images), None), (len(found.versions), found.end))
             for back, (version, documents) in enumerate(zip(found.versions, reversed(images), strict=False)):
                 for column, image in documents.items():
+                    old = back > 0 and (Key(table, number), column) in history.mixed
                     tally.same_document("LOB29", f"{where}.{column}, {back} versions back", image,
-                                        _past(version, names.index(column)))  # fmt: skip
+                                        _past(version, names.index(column)), mixed=old)  # fmt: skip
                     tally.figures["versions read with the undo log"] += 1
 
 

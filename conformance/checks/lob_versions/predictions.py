@@ -67,14 +67,14 @@ class Prediction:
         return self.whole is not None and self.whole.kept
 
 
-def predict(before: Stored, effects: Sequence[Effect]) -> Prediction:
-    """The outcome of a transaction for a document, from its LOB before."""
+def predict(before: Stored, effects: Sequence[Effect], *, any_version: bool = False) -> Prediction:
+    """The outcome of a transaction for a document, from its LOB before. ``any_version``: as :func:`predict_change`."""
     prefix = len(before.value.prefix)
     out = Prediction(effects, top=before.lob.first_version if isinstance(before.lob, IndexedLob) else None)
     kept = lob = before.lob  # what a rollback leads to, and what the next statement finds
     for place, effect in enumerate(effects):
         lob = _at(kept if effect.kept else lob, out.top)
-        change = _change(lob, effect, prefix)
+        change = _change(lob, effect, prefix, any_version=any_version)
         if effect.kept:
             out.versions.append(change.version)
             out.kinds.append(change.kind)
@@ -97,10 +97,10 @@ def _at(lob: Lob, top: int | None, version: int | None = None) -> Lob:
     return replace(lob, first_version=top, reference=lob.reference._replace(version=version or lob.reference.version))
 
 
-def _change(lob: Lob, effect: Effect, prefix: int) -> LobChange:
+def _change(lob: Lob, effect: Effect, prefix: int, *, any_version: bool) -> LobChange:
     if effect.ranges is None:
         return LobChange(Kind.REWRITTEN, 1 if isinstance(lob, IndexedLob) else None)
-    return predict_change(lob, effect.ranges, prefix=prefix)
+    return predict_change(lob, effect.ranges, prefix=prefix, any_version=any_version)
 
 
 def _join(changes: list[LobChange], change: LobChange) -> None:

@@ -29,29 +29,50 @@ MESSAGES: Final = {
 
 @dataclass
 class Tally:
-    """``cases`` and ``problems`` by requirement; ``figures`` are what the check tells its user."""
+    """``cases`` and ``problems`` by requirement; ``figures`` are what the check tells its user.
 
+    ``any_version``: small changes overwrite pages of any version, as the server's version does. ``mixed``: the id of
+    the listed deviation that explains what such changes do to older versions, if the server's version has it.
+    """
+
+    any_version: bool = False
+    mixed: str | None = None
     cases: Counter[str] = field(default_factory=Counter)
     problems: dict[str, list[Problem]] = field(default_factory=dict)
     figures: Counter[str] = field(default_factory=Counter)
 
-    def expect(self, requirement: str, where: str, expected: object, got: object, sql: Iterable[str] = ()) -> bool:
-        """Count a case; it is wrong if the two differ. Returns whether they are equal."""
+    def expect(
+        self,
+        requirement: str,
+        where: str,
+        expected: object,
+        got: object,
+        sql: Iterable[str] = (),
+        *,
+        mixed: bool = False,
+    ) -> bool:
+        """Count a case; it is wrong if the two differ. Returns whether they are equal.
+
+        ``mixed``: of an older version of a document with small changes behind a copy.
+        """
         self.cases[requirement] += 1
         if expected == got:
             return True
-        problem = Problem(where, _shown(expected), _shown(got), MESSAGES[requirement], statements=tuple(sql))
+        deviation = self.mixed if mixed else None
+        problem = Problem(
+            where, _shown(expected), _shown(got), MESSAGES[requirement], statements=tuple(sql), deviation=deviation
+        )
         self.problems.setdefault(requirement, []).append(problem)
         return False
 
-    def same_document(self, requirement: str, where: str, expected: bytes, got: bytes) -> bool:
+    def same_document(self, requirement: str, where: str, expected: bytes, got: bytes, *, mixed: bool = False) -> bool:
         """Count a case; a problem names the first byte that differs."""
         if expected == got:
             return self.expect(requirement, where, True, True)
         pairs = enumerate(zip(expected, got, strict=False))
         at = next((place for place, pair in pairs if pair[0] != pair[1]), min(len(expected), len(got)))
         return self.expect(requirement, f"{where}, byte {at}", f"{len(expected)} bytes, {expected[at : at + 40].hex()}",
-                           f"{len(got)} bytes, {got[at : at + 40].hex()}")  # fmt: skip
+                           f"{len(got)} bytes, {got[at : at + 40].hex()}", mixed=mixed)  # fmt: skip
 
 
 def _shown(value: object) -> str:

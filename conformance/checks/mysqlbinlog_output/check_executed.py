@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.cases.script import build_script
 from conformance.checks.mysqlbinlog_output import run
 from conformance.checks.mysqlbinlog_output.generate import example_case
 from conformance.checks.mysqlbinlog_output.run_executed import Executed, assigned_columns, execute, run_with_copies
@@ -44,7 +43,7 @@ def test_executed_updates(check: Check) -> None:
 
 def _scripts(check: Check, limits: Limits) -> Iterator[Script]:
     """The examples, then generated updates."""
-    yield build_script(example_case(), row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
+    yield limits.script(example_case())
     for number in check.blocks():
         yield make_script(f"{check.seed}/executed", number, limits, updates=run.UPDATES, change=_with_the_option)
 

@@ -31,6 +31,7 @@ from conformance.reference.tables.columns import PartialJson
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from conformance.reference.dialect import JsonForms
     from conformance.reference.jsonb.values import JsonValue
 
 _COLUMN: Final = re.compile(rb"###   @([1-9][0-9]*)=(.*)", re.DOTALL)
@@ -47,6 +48,7 @@ DOUBLES: Final = "a DECIMAL inside an array or object becomes a DOUBLE"
 DECIMALS: Final = "a DOUBLE becomes a DECIMAL"
 BARE_STRING: Final = "a string that is the whole document has no JSON quotes"
 
+FAST: Final = "a DOUBLE in an array or object is read fast, and may be off in its last place"
 UNCHANGED: Final = "an UPDATE does not store a document that is equal to the old one by ="
 
 
@@ -109,19 +111,19 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return _ESCAPED.get(word, match[0])
 
 
-def predict(before: bytes | None, value: object, after: bytes | None) -> Predicted:
+def predict(before: bytes | None, value: object, after: bytes | None, forms: JsonForms | None = None) -> Predicted:
     """``before`` and ``after``: the documents of the source; ``value``: the column's value in the after-image."""
     losses: set[str] = set()
     try:
         if value is None:
             return Predicted(Result(None, after is None), frozenset())
         if isinstance(value, PartialJson):
-            diffs = [_carried_diff(diff, losses) for diff in decode_diffs(value.diffs)]
+            diffs = [_carried_diff(diff, losses, forms) for diff in decode_diffs(value.diffs)]
             stored = apply_diffs(before, diffs, _FUNCTIONS) if diffs else before
             document = None if stored is None else decode(stored)
         else:
             assert isinstance(value, bytes)
-            stored, document = value, _carried_document(decode(value), losses)
+            stored, document = value, _carried_document(decode(value), losses, forms)
         if stored is None:
             return Predicted(Result(None, after is None), frozenset(losses))
         if before is not None and equal(document, old := decode(before)) and not same(document, old):
@@ -133,16 +135,16 @@ def predict(before: bytes | None, value: object, after: bytes | None) -> Predict
         return Predicted(Result(error=error.number), frozenset(losses))
 
 
-def _carried_diff(diff: Diff, losses: set[str]) -> Diff:
+def _carried_diff(diff: Diff, losses: set[str], forms: JsonForms | None) -> Diff:
     if diff.operation is Operation.REMOVE:
         return diff
-    return diff._replace(value=_carried(diff.value, losses))
+    return diff._replace(value=_carried(diff.value, losses, forms))
 
 
-def _carried(value: JsonValue, losses: set[str]) -> JsonValue:
+def _carried(value: JsonValue, losses: set[str], forms: JsonForms | None) -> JsonValue:
     """An argument of a function as SQL reads it."""
     if isinstance(value, dict | list):
-        return _through_text(value, losses)
+        return _through_text(value, losses, forms)
     if isinstance(value, Opaque) and value.field_type != DECIMAL:
         losses.add(TYPES)
         return opaque_text(value)
@@ -153,17 +155,20 @@ def _carried(value: JsonValue, losses: set[str]) -> JsonValue:
     return value
 
 
-def _carried_document(value: JsonValue, losses: set[str]) -> JsonValue:
+def _carried_document(value: JsonValue, losses: set[str], forms: JsonForms | None) -> JsonValue:
     """A whole document, which is assigned as text."""
     if isinstance(value, str) or (isinstance(value, Opaque) and value.field_type != DECIMAL):
         losses.add(BARE_STRING)
-        return parse_text(value if isinstance(value, str) else opaque_text(value))
-    return _through_text(value, losses)
+        return parse_text(value if isinstance(value, str) else opaque_text(value), forms)
+    return _through_text(value, losses, forms)
 
 
-def _through_text(value: JsonValue, losses: set[str]) -> JsonValue:
-    read = parse_text(format_text(value))
-    if not same(read, value):
+def _through_text(value: JsonValue, losses: set[str], forms: JsonForms | None) -> JsonValue:
+    text = format_text(value)
+    read, exact = parse_text(text, forms), parse_text(text)
+    if not same(read, exact):
+        losses.add(FAST)
+    if not same(exact, value):
         kinds = set(_opaque_kinds(value))
         losses |= ({DOUBLES} if True in kinds else set()) | ({TYPES} if False in kinds else set())
     return read

@@ -140,7 +140,7 @@ def _of_row(
             sql=f"UPDATE {BEFORE} SET {name}={expression(printed[index + 1], index + 1, name)} WHERE number={number}",
             compare=f"SELECT p.{name}, a.{name}, p.{name} <=> a.{name}"
             f" FROM {BEFORE} p JOIN {AFTER} a USING (number) WHERE number={number}",
-            predicted=predict(before, image[index], after),
+            predicted=predict(before, image[index], after, script.model.dialect.json),
         )
 
 

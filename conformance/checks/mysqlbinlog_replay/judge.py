@@ -75,9 +75,8 @@ def expected_of(script: Script, events: Sequence[bytes], *, refuses: bool = True
     """Apply the captured events to the start rows. ``refuses`` off: without refusals that a switch of the dialect
     explains."""
     case = script.case
-    names = [column.name for column in case.table.columns]
     json = [case.table.columns[index].name for index in case.table.json_columns]
-    model = ReplicaModel([dict(zip(names, row, strict=True)) for row in case.rows], json)
+    model = ReplicaModel(script.start_rows, json)
     for transaction in transactions(script, events):
         refusal = model.apply(transaction)
         if refusal is not None and not refuses and refusal.switch is not None:

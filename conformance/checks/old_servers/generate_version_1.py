@@ -18,6 +18,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.rows import DELETE_TYPES, V1_TYPES, WRITE_TYPES, Row, rows_body
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
+from conformance.requirements.reading import described_lengths
 from conformance.verdict import Verdict
 from generators.draw import mix
 
@@ -61,7 +62,8 @@ def case(draw: Draw, number: int) -> SqlCase:
     change = _change(draw.fork("change"), columns, start)
     event = rows_body(table_map(table), change.type, change.rows)
     known = change.type in V1_TYPES
-    writer = FormatDescription(server_version=draw.choice((*_WRITERS, *_OLDER) if known else _WRITERS))
+    version = draw.choice((*_WRITERS, *_OLDER) if known else _WRITERS)
+    writer = FormatDescription(server_version=version, post_header_lengths=described_lengths(version))
     return SqlCase(
         id=f"rows-of-old-source-{number}",
         requirements=("X1",),

@@ -16,7 +16,6 @@ import pytest
 
 from conformance.cases.files import load_case
 from conformance.cases.row_images import RowImage
-from conformance.cases.script import build_script
 from conformance.cases.topology import ReplicaSettings, Topology
 from conformance.harness.campaign.blocks import make_script
 from conformance.harness.campaign.run import server_limits
@@ -126,7 +125,7 @@ def test_witnesses_stop_a_replica(check: Check, requirement: str) -> None:
         for number, deviation in enumerate(listed):
             assert deviation.witness is not None
             case = with_counter(load_case(json.loads(deviation.witness)))
-            script = build_script(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
+            script = limits.script(case)
             block = run.block(script)
             if block.broken:
                 run.restart()

@@ -267,6 +267,9 @@ def v1_cases(*, present: bool) -> Iterator[SqlCase]:
     )
 
 
+_NOT_PERSISTENT: Final = 1238
+
+
 def _v1_warning_cases() -> Iterator[SqlCase]:
     ignored = (Outcome(text=_V1_IGNORED),)
     texts = v1_ignored_texts()
@@ -290,13 +293,18 @@ def _v1_warning_cases() -> Iterator[SqlCase]:
     for scope in ("GLOBAL", "PERSIST"):
         yield SqlCase(
             id=slug("warning-2-v1", scope),
-            rev=2,
-            requirements=("W2.text", "W2b"),
+            rev=2 if scope == "GLOBAL" else 3,
+            requirements=("W2.text", "W2b") if scope == "GLOBAL" else ("W2b",),
             globals=(*_GLOBALS, _V1),
             statements=(
                 SqlStatement(sql=f"SET GLOBAL {OPTION} = 'PARTIAL_JSON'"),
                 SqlStatement(
-                    sql=f"SET {scope} {_V1} = 1", judges="W2b", outcomes=ignored, judges_texts="W2.text", texts=texts
+                    sql=f"SET {scope} {_V1} = 1",
+                    judges="W2b",
+                    # No version lets this variable be persisted (observed on 8.0.45).
+                    outcomes=ignored if scope == "GLOBAL" else (Outcome(error=_NOT_PERSISTENT),),
+                    judges_texts="W2.text" if scope == "GLOBAL" else "",
+                    texts=texts if scope == "GLOBAL" else (),
                 ),
             ),
         )

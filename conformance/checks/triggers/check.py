@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.cases.script import build_script
 from conformance.cases.update_case import Hazard
 from conformance.checks.triggers import generate as triggers
 from conformance.checks.triggers import run as run_triggers
@@ -55,7 +54,7 @@ def test_replica_of_a_table_with_a_trigger(check: Check) -> None:
         pair.configure(REPLICAS[0].variables())
         for number in check.blocks():
             case = triggers.case(Stream("triggers-on-pair", check.seed, number))
-            script = build_script(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
+            script = limits.script(case)
             if not _inside(script):
                 continue
             block = run.block(script)

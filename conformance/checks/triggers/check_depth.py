@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.cases.script import build_script
 from conformance.cases.topology import RebuiltRows, Topology
 from conformance.cases.update_case import Hazard
 from conformance.checks.triggers import depth
@@ -51,7 +50,7 @@ def test_replica_without_the_room(check: Check) -> None:
         topology = Topology(gtid=True, replicas=(replica,), rebuild=RebuiltRows(after=1, make="copied"))
         for number in check.blocks():
             case = replace(depth.without_room(Stream("depth-on-pair", check.seed, number)), topology=topology)
-            script = build_script(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
+            script = limits.script(case)
             block = run.block(script)
             run.ready = not block.broken
             records.add(script, block, "a replica without the room", run=run)

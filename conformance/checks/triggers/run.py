@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.script import build_script
 from conformance.harness.campaign.blocks import judge_block
 from conformance.harness.campaign.run import server_limits
 from conformance.harness.update_checks import UpdateCheck
@@ -42,9 +41,7 @@ def run(server: Server, cases: Iterable[UpdateCase]) -> Iterator[BlockResult]:
         try:
             for number, case in enumerate(cases):
                 begun = time.perf_counter()
-                script = build_script(
-                    case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size
-                )
+                script = limits.script(case)
                 if not _harmful(script):
                     yield judge_block(script, run_case(connection, capture, script, schema), number, begun)
         finally:

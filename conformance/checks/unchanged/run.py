@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.cases.script import build_script
 from conformance.checks.unchanged.judge import broken_rules
 from conformance.servers.errors import SqlError
 from conformance.servers.roles.update_cases import run_case
@@ -37,7 +36,7 @@ def three_runs(connection: Connection, capture: Capture, schema: str, case: Upda
     for everywhere, session in _SETTINGS:
         # Compressed transactions have other bytes for other reasons.
         changed = replace(case, session=replace(case.session, partial_json=session, compression=False))
-        script = build_script(changed, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
+        script = limits.script(changed)
         with _globally(connection, on=everywhere):
             observation = run_case(connection, capture, script, schema)
         runs.append(Run(observation.events, broken_rules(script, observation)))

@@ -20,7 +20,7 @@ from conformance.harness.campaign.events import EventFaults, check_events
 from conformance.judge import census
 from conformance.judge.updates.compare import judge, too_deep
 from conformance.reference.binlog.rows import fixed_size
-from conformance.reference.dialect import flipped
+from conformance.reference.dialect import MYSQL, Dialect, flipped
 from conformance.servers.roles.update_cases import run_case
 from generators.borders.event_limit import full_event
 from generators.borders.statements import Border
@@ -50,6 +50,16 @@ class Limits:
 
     row_metadata: str = "MINIMAL"
     row_event_max_size: int = 8192
+    dialect: Dialect = MYSQL
+
+    def script(self, case: UpdateCase) -> Script:
+        """The script of a Case whose steps are known, predicted for this server."""
+        return build_script(
+            case,
+            row_metadata=self.row_metadata,
+            row_event_max_size=self.row_event_max_size,
+            dialect=self.dialect,
+        )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,7 +105,12 @@ def make_script(
     )
     if change is not None:
         case = change(case)
-    builder = ScriptBuilder(case, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
+    builder = ScriptBuilder(
+        case,
+        row_metadata=limits.row_metadata,
+        row_event_max_size=limits.row_event_max_size,
+        dialect=limits.dialect,
+    )
     steps: list[Step] = list(case.steps)
     for step in steps:
         builder.add(step)
@@ -198,7 +213,7 @@ def _mended(script: Script) -> Iterator[tuple[str, ...]]:
 
 
 def digest(script: Script) -> str:
-    """A digest of the predicted row events: equal for equal seeds, whatever the server and the machine."""
+    """A digest of the predicted row events: equal for equal seeds and documents, whatever the machine."""
     total = hashlib.blake2b(digest_size=8)
     for prediction in script.predictions:
         for event in prediction.events:

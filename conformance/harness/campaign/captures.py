@@ -1,8 +1,8 @@
 """Recorded observations: what a real server did with some blocks, for runs without a server.
 
-One JSON line per block in ``recorded/*.jsonl.gz``: the Case, the server's answers, what was read back, and the events.
-Only the server's side is recorded; the reference predicts anew. ``python -m conformance.harness.campaign.record``
-writes them.
+One JSON line per block in ``recorded/updates-VERSION.jsonl.gz``: the Case, the server's answers, what was read back,
+and the events. Only the server's side is recorded; the reference predicts anew. ``python -m
+conformance.harness.campaign.record`` writes them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from conformance.cases.files import dump_case, load_case
 from conformance.cases.observation import LogFacts, Observation, Place, StatementOutcome
 from conformance.cases.script import Script, build_script
 from conformance.harness.campaign.blocks import BlockResult, judge_block
+from conformance.requirements.versions import OBSERVED, dialect_of, parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PACKAGE: Final = "conformance.harness.campaign"
 DIRECTORY: Final = "recorded"
+_SUFFIX: Final = ".jsonl.gz"
 
 
 def dump_capture(script: Script, observation: Observation) -> dict[str, Any]:
@@ -46,8 +48,9 @@ def dump_capture(script: Script, observation: Observation) -> dict[str, Any]:
 
 
 def load_capture(data: dict[str, Any]) -> tuple[Script, Observation]:
-    """A recorded block: its script, predicted now, and what the server did."""
-    script = build_script(load_case(data["case"]))
+    """A recorded block: its script, predicted now for the server's version, and what the server did."""
+    dialect = dialect_of(parse_version(data["server_version"]))
+    script = build_script(load_case(data["case"]), dialect=dialect)
     observation = Observation(
         outcomes=tuple(StatementOutcome(*item) for item in data["outcomes"]),
         read_backs=tuple(
@@ -70,21 +73,29 @@ def _load_facts(data: dict[str, Any] | None) -> LogFacts | None:
         return None
     before, behind = (tuple((start, end) for start, end in intervals) for intervals in data["executed"])
     pairs = {"clock": tuple(data["clock"]), "queries": tuple(data["queries"]), "executed": (before, behind)}
-    return LogFacts(**{**data, **pairs, "places": tuple(Place(**place) for place in data["places"])})
+    # Older recordings do not say: transactions of a server with GTIDs have added to the executed ones.
+    gtids = data.get("gtids", before != behind)
+    return LogFacts(**{**data, **pairs, "places": tuple(Place(**place) for place in data["places"]), "gtids": gtids})
 
 
-def recorded() -> Iterator[dict[str, Any]]:
-    """All recorded blocks, in order."""
-    for path in sorted(files(PACKAGE).joinpath(DIRECTORY).iterdir(), key=lambda item: item.name):
-        if path.name.endswith(".jsonl.gz"):
-            for line in gzip.decompress(path.read_bytes()).splitlines():
-                yield json.loads(line)
+def recorded(version: str = OBSERVED) -> Iterator[dict[str, Any]]:
+    """All recorded blocks of a server version, in order."""
+    path = files(PACKAGE).joinpath(DIRECTORY, f"updates-{version}.jsonl.gz")
+    for line in gzip.decompress(path.read_bytes()).splitlines():
+        yield json.loads(line)
 
 
-def captured_blocks() -> list[BlockResult]:
-    """The recorded blocks, judged."""
+def recorded_versions() -> list[str]:
+    """The server versions of which there are recorded blocks, the newest last."""
+    names = (path.name for path in files(PACKAGE).joinpath(DIRECTORY).iterdir())
+    found = (name.removeprefix("updates-").removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
+    return sorted(found, key=parse_version)
+
+
+def captured_blocks(version: str = OBSERVED) -> list[BlockResult]:
+    """The recorded blocks of a server version, judged."""
     out = []
-    for number, data in enumerate(recorded()):
+    for number, data in enumerate(recorded(version)):
         begun = time.perf_counter()
         script, observation = load_capture(data)
         out.append(judge_block(script, observation, number, begun))

@@ -14,7 +14,7 @@ from conformance.judge.updates.mismatch import Mismatch
 from conformance.reference.binlog.event import Event, encode_event
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
-from conformance.reference.dialect import MYSQL, Dialect, flipped
+from conformance.reference.dialect import Dialect, flipped
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.values import same
@@ -90,7 +90,7 @@ def _apply(script: Script, bodies: list[RowsBody], faults: EventFaults) -> None:
             # Another table in the log is reported by the comparison of events.
             if isinstance(value, PartialJson) and index < len(names) and names[index] in predicted.decisions:
                 faults.applied += 1
-                problem = _apply_one(predicted, names[index], value.diffs, MYSQL)
+                problem = _apply_one(predicted, names[index], value.diffs, script.model.dialect)
                 if problem:
                     faults.found.append(
                         Mismatch(
@@ -112,7 +112,7 @@ def _explained_by(script: Script, predicted: RowPrediction, name: str, diffs: by
     them.
     """
     switch = "refuse_unchanging_replace"
-    if not _apply_one(predicted, name, diffs, flipped(MYSQL, switch)):
+    if not _apply_one(predicted, name, diffs, flipped(script.model.dialect, switch)):
         return switch
     triggered = any(assignment.column == name for assignment in script.case.trigger)
     return "diffs_miss_triggers" if triggered and diffs == predicted.decisions[name].data else None

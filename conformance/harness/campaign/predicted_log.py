@@ -75,8 +75,7 @@ def predicted_log(
 
 def stops_replica(script: Script) -> bool:
     """Whether a replica refuses a diff of the script, as the listed deviation says: a REPLACE that changes no byte."""
-    names = [column.name for column in script.case.table.columns]
-    rows = [dict(zip(names, row, strict=True)) for row in script.case.rows]
+    rows = [dict(row) for row in script.start_rows]
     for prediction in script.predictions:
         for row in prediction.rows if prediction.events else ():
             for name, decision in row.decisions.items():

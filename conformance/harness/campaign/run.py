@@ -21,6 +21,7 @@ from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.harness.campaign.blocks import UPDATES_PER_BLOCK, BlockResult, Limits, run_block
+from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.run.attached import AttachedServer, Attachment
 from conformance.servers.run.presence import has_semaphores
@@ -30,6 +31,7 @@ from generators.scalars import portable_doubles
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
+    from conformance.reference.dialect import Dialect
     from conformance.servers.base import Server
 
 _AHEAD: Final = 3  # blocks in flight for each worker
@@ -147,12 +149,13 @@ class Campaign:
         return CampaignFailed(message, failure.exit_code)
 
 
-def server_limits(server: Server) -> Limits:
-    """Ask a server for the settings that shape events."""
+def server_limits(server: Server, dialect: Dialect | None = None) -> Limits:
+    """Ask a server for the settings that shape events. ``dialect``: what the server showed, where that is known."""
     with server.connect() as connection:
         return Limits(
             row_metadata=(connection.variable("global.binlog_row_metadata") or "MINIMAL").upper(),
             row_event_max_size=int(connection.variable("global.binlog_row_event_max_size") or 8192),
+            dialect=dialect or dialect_of(server.number),
         )
 
 

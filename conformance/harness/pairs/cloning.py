@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from conformance.cases.update_case import UpdateCase
+    from conformance.reference.dialect import JsonForms
     from conformance.servers.base import Server
     from conformance.servers.roles.pair import Pair
     from conformance.servers.wire.connection import Connection
@@ -51,15 +52,15 @@ def clone(pair: Pair, replica: Connection, schema: str, after: int) -> Rebuild:
         _client(pair.replica, "mysql", "--default-character-set=utf8mb4", given=dump)
         pair.link()
         json = [case.table.columns[index].name for index in case.table.json_columns]
-        documents = [{name: _loaded(row[name]) for name in json} for row in rows]
+        documents = [{name: _loaded(row[name], pair.dialect.json) for name in json} for row in rows]
         return Rebuilt([f"USE {schema}"], documents)
 
     return Rebuild(after, make)
 
 
-def _loaded(value: object) -> bytes | None:
+def _loaded(value: object, forms: JsonForms) -> bytes | None:
     """The document that loading the dump leaves."""
-    return encode(parse_text(format_text(decode(value)))) if isinstance(value, bytes) else None
+    return encode(parse_text(format_text(decode(value)), forms)) if isinstance(value, bytes) else None
 
 
 def _client(server: Server, program: str, *options: str, given: bytes = b"") -> bytes:

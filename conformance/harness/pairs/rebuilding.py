@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from conformance.cases.case_sql import insert_statement, where_clause
 from conformance.cases.topology import RebuiltRows
 from conformance.cases.update_case import Step
+from conformance.reference.dialect import MYSQL
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.compare import equal
 from conformance.reference.jsonb.decode import decode
@@ -23,6 +24,7 @@ from conformance.reference.jsonb.view import View, open_document
 from conformance.reference.partial.document import Document, element_index
 from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal
 from conformance.reference.partial.paths import Cell, Member
+from conformance.reference.sql.as_read import as_written
 from conformance.reference.sql.quoting import quote_identifier
 from generators.draw import Stream
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from conformance.cases.update_case import UpdateCase
+    from conformance.reference.dialect import JsonForms
     from generators.draw import Draw
 
     Rows = Sequence[Mapping[str, object]]
@@ -79,12 +82,12 @@ class Kind:
         return RebuiltRows(after=len(self.steps(case)), make=self.make, seed=seed)
 
 
-def rebuild_by(rule: RebuiltRows) -> Rebuild:
-    """Rebuild by any rule except a dump, which needs both servers."""
-    return Rebuild(rule.after, lambda case, rows: _made(rule, case, rows))
+def rebuild_by(rule: RebuiltRows, forms: JsonForms = MYSQL.json) -> Rebuild:
+    """Rebuild by any rule except a dump, which needs both servers. ``forms``: those of the replica's version."""
+    return Rebuild(rule.after, lambda case, rows: _made(rule, case, rows, forms))
 
 
-def _made(rule: RebuiltRows, case: UpdateCase, rows: Rows) -> Rebuilt:
+def _made(rule: RebuiltRows, case: UpdateCase, rows: Rows, forms: JsonForms) -> Rebuilt:
     table = case.table
     json = [table.columns[index].name for index in table.json_columns]
     name = quote_identifier(table.name)
@@ -104,9 +107,11 @@ def _made(rule: RebuiltRows, case: UpdateCase, rows: Rows) -> Rebuilt:
             path = _place(value) if rule.make == "padded" else None
             if path is None:
                 draw = Stream(rule.seed, "rebuild", str(row[case.selector]), column)
-                made[column] = values[column] = encode(_DOCUMENTS[rule.make](draw, value))
+                other = _DOCUMENTS[rule.make](draw, value, forms)
+                made[column], values[column] = encode(other), encode(as_written(other, forms))
             else:
-                values[column], made[column] = _padded(value)
+                whole, made[column] = _padded(value)
+                values[column] = encode(as_written(decode(whole), forms))
                 remove = _MEMBER if path == _MEMBER else "$[last]"
                 padded.setdefault((column, remove), []).append(row[case.selector])
         inserted.append([values[column.name] for column in table.columns])
@@ -141,31 +146,31 @@ def _padded(value: JsonValue) -> tuple[bytes, bytes]:
     return whole, document.stored()
 
 
-def _same(_: Draw, value: JsonValue) -> JsonValue:
+def _same(_: Draw, value: JsonValue, _forms: JsonForms) -> JsonValue:
     return value
 
 
-def from_text(_: Draw, value: JsonValue) -> JsonValue:
+def from_text(_: Draw, value: JsonValue, forms: JsonForms = MYSQL.json) -> JsonValue:
     """The document that a dump and its loading make; DECIMALs stay, as their text does not (1.50 becomes 1.5)."""
     if isinstance(value, dict):
-        return {key: from_text(_, item) for key, item in value.items()}
+        return {key: from_text(_, item, forms) for key, item in value.items()}
     if isinstance(value, list):
-        return [from_text(_, item) for item in value]
+        return [from_text(_, item, forms) for item in value]
     if isinstance(value, Opaque) and value.field_type == DECIMAL:
         return value
-    return parse_text(format_text(value))
+    return parse_text(format_text(value), forms)
 
 
-def other_numbers(draw: Draw, value: JsonValue) -> JsonValue:
+def other_numbers(draw: Draw, value: JsonValue, forms: JsonForms = MYSQL.json) -> JsonValue:
     """The same document with numbers of other types: 1, 1.0 and 1.00 are equal by =.
 
     Of long arrays only the first elements change: each would be an expression of its own in SQL. The type drawn for a
     number depends on its place alone, so that it stays when a part of the document is left out.
     """
     if isinstance(value, dict):
-        return {key: other_numbers(draw.fork(key), item) for key, item in value.items()}
+        return {key: other_numbers(draw.fork(key), item, forms) for key, item in value.items()}
     if isinstance(value, list):
-        changed = (other_numbers(draw.fork(place), item) for place, item in enumerate(value[:_FIRST]))
+        changed = (other_numbers(draw.fork(place), item, forms) for place, item in enumerate(value[:_FIRST]))
         return [*changed, *value[_FIRST:]]
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
@@ -233,7 +238,7 @@ def _nothing(_: UpdateCase) -> tuple[Step, ...]:
     return ()
 
 
-_DOCUMENTS: Final[dict[str, Callable[[Draw, JsonValue], JsonValue]]] = {
+_DOCUMENTS: Final[dict[str, Callable[[Draw, JsonValue, JsonForms], JsonValue]]] = {
     "copied": _same,
     "padded": _same,
     "retyped": from_text,

@@ -15,7 +15,7 @@ from conformance.cases.topology import ReplicaSettings
 from conformance.harness.pairs.appliers import Applier, PairBlock
 from conformance.harness.pairs.cloning import clone
 from conformance.harness.pairs.rebuilding import rebuild_by
-from conformance.harness.pairs.tables import COUNTER, compare_sides, start_rows_of
+from conformance.harness.pairs.tables import COUNTER, compare_sides
 from conformance.judge.replica import (
     SAME,
     LogDiffersError,
@@ -29,8 +29,10 @@ from conformance.judge.replica import (
 from conformance.judge.replica_binlog import ReplicaBinlogSettings, compare_replica_binlog
 from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import Column, create_table
+from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ServerError
 from conformance.servers.roles.pair import Pair, ReplicaStopped
+from conformance.servers.wire.connection import version_number
 from conformance.servers.wire.groups import groups_of_thread
 
 if TYPE_CHECKING:
@@ -236,7 +238,7 @@ class PairRun:
             return None
         if rule.make == "dumped":
             return clone(self.pair, self.replica, self.schema, rule.after)
-        return rebuild_by(rule)
+        return rebuild_by(rule, self.pair.dialect.json)
 
     def _received(self, events: Sequence[bytes]) -> list[bytes]:
         """The events of a replica's log with the source's server id. The workers' groups have thread ids of their own
@@ -283,6 +285,7 @@ def replica_binlog_settings(replica: Connection) -> ReplicaBinlogSettings:
         compression=told("binlog_transaction_compression") in ("1", "ON"),
         rows_query=told("binlog_rows_query_log_events") in ("1", "ON"),
         row_event_max_size=int(told("binlog_row_event_max_size") or 8192),
+        dialect=dialect_of(version_number(replica.server_version)),
     )
 
 
@@ -296,7 +299,7 @@ def with_counter(case: UpdateCase) -> UpdateCase:
 
 def rows_after(script: Script, steps: int) -> list[Mapping[str, object]]:
     """The source's rows after the first ``steps`` statements, as predicted."""
-    rows = start_rows_of(script.case)
+    rows = script.start_rows
     for prediction in script.predictions[:steps]:
         for row in prediction.rows:
             rows[row.index] = row.change.after

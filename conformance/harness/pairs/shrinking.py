@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.cases.script import build_script
 from conformance.cases.shrinking.update_cases import shrink
 from conformance.harness.pairs.chains import ChainRun
 from conformance.harness.pairs.run import PairRun, with_counter
@@ -37,9 +36,7 @@ class Signature(NamedTuple):
 
 def script_of(case: UpdateCase, limits: Limits) -> Script:
     """The script of a Case for a pair, with the column that the table comparison changes."""
-    return build_script(
-        with_counter(case), row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size
-    )
+    return limits.script(with_counter(case))
 
 
 def judge_on_pair(pairs: Pairs, case: UpdateCase, limits: Limits) -> list[Mismatch]:

@@ -10,9 +10,12 @@ from conformance.judge.updates.events import iter_events
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
+from conformance.reference.sql.as_read import as_written
 from conformance.reference.sql.formatting import format_document
 from conformance.reference.sql.quoting import quote_identifier
+from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ServerError, SqlError
+from conformance.servers.wire.connection import version_number
 from conformance.servers.wire.groups import groups_of_thread
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
     from conformance.judge.replica import Relation, ReplicaModel, Table, TableComparison, Texts, Verdicts
+    from conformance.reference.dialect import JsonForms
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection
 
@@ -30,12 +34,6 @@ COUNTER: Final = "n"
 def json_names(case: UpdateCase) -> list[str]:
     """The JSON columns of the Case's table."""
     return [case.table.columns[index].name for index in case.table.json_columns]
-
-
-def start_rows_of(case: UpdateCase) -> list[Mapping[str, object]]:
-    """The start rows by column."""
-    names = [column.name for column in case.table.columns]
-    return [dict(zip(names, row, strict=True)) for row in case.rows]
 
 
 def compare_sides(
@@ -60,7 +58,7 @@ def compare_sides(
     places = {name: names.index(name) for name in json}
     documents = [{name: row[place] for name, place in places.items()} for row in ours]
     keys = [row[names.index(case.selector)] for row in ours]
-    equal = _equal(replica, case, keys, documents)
+    equal = _equal(replica, case, keys, documents, dialect_of(version_number(replica.server_version)).json)
     sides = Sides(source=ours, replica=theirs, source_texts=our_texts, replica_texts=their_texts, equal=equal)
     return compare_tables(names, json, sides, order, model, relations or None)
 
@@ -102,7 +100,11 @@ def _texts(connection: Connection, case: UpdateCase, json: Sequence[str]) -> Tex
 
 
 def _equal(
-    connection: Connection, case: UpdateCase, keys: Sequence[object], documents: Sequence[Mapping[str, object]]
+    connection: Connection,
+    case: UpdateCase,
+    keys: Sequence[object],
+    documents: Sequence[Mapping[str, object]],
+    forms: JsonForms,
 ) -> Verdicts:
     """Whether each document of the replica equals the source's by =, written as an SQL literal of its types."""
     statements: list[str] = []
@@ -115,7 +117,7 @@ def _equal(
                 parts.append(f"{quote_identifier(name)} IS NULL")
                 continue
             try:
-                parts.append(f"{quote_identifier(name)} <=> {format_document(decode(value))}")
+                parts.append(f"{quote_identifier(name)} <=> {format_document(as_written(decode(value), forms))}")
             except CodecError:  # no literal makes it, see cases.sql_format
                 parts.append("NULL")
         statements.append(f"SELECT {', '.join(parts)} FROM {quote_identifier(case.table.name)} WHERE {where}")

@@ -15,9 +15,17 @@ from conformance.cases.files import load_any_case
 from conformance.harness.scripts.of_case import script_of
 from conformance.harness.scripts.relay_log import relay_log_script
 from conformance.judge.damage.crashes import damage_of, damage_of_log
-from conformance.requirements.crashes import APPLYING, MEMBER_IN_DOCUMENT, PRINTING, READING, RELAYING, TWICE_IN_DIFF
+from conformance.requirements.crashes import (
+    APPLYING,
+    MEMBER_IN_DOCUMENT,
+    PRINTING,
+    READING,
+    RELAYING,
+    TWICE_IN_DIFF,
+    VALUE_OPTIONS,
+)
 from conformance.requirements.deviations import DeviationError, load_deviations
-from generators import object_entries
+from generators import damaged_events, object_entries
 from generators.damaged_values import PLACES, file_with_damage
 from generators.draw import Stream
 
@@ -85,6 +93,10 @@ def _files() -> Iterator[BytesCase]:
 
 
 def _events(crash: Crash) -> Iterator[EventCase]:
+    if crash.damage == VALUE_OPTIONS:
+        for injection in damaged_events.listed():
+            yield EventCase(id=injection.id, requirements=("FR5",), seed="", injection=injection)
+        return
     for number in range(_MANY):
         for place in (object_entries.DIFF, object_entries.FULL):
             key = ("script", place, number)

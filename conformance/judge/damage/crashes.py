@@ -7,7 +7,7 @@ same signature.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.damaged_log import events_in, rows_in
 from conformance.cases.server_death import parse_death
@@ -24,10 +24,13 @@ from conformance.requirements.crashes import (
     PRINTING,
     READING,
     TWICE_IN_DIFF,
+    VALUE_OPTIONS,
     VARIABLE_LENGTH,
     VECTOR_LENGTH,
     Crash,
 )
+
+_PACKED: Final = {252: 3, 253: 4, 254: 9}  # first byte of a packed number -> its bytes; below 251 it is the number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,12 +63,22 @@ def crash_from(death: str, during: str, damage: str) -> Crash | None:
 
 def damage_of(image: bytes) -> str:
     """The first of the known damages in the image of a row (as ``Injection.image``), or an empty text."""
+    if has_unknown_options(image):
+        return VALUE_OPTIONS
     if any(map(has_bad_key_entry, whole_values(image))):
         return MEMBER_IN_DOCUMENT
     values = values_of_diffs(image)
     if any(map(has_bad_key_entry, values)):
         return MEMBER_IN_DIFF
     return TWICE_IN_DIFF if any(map(has_key_twice, values)) else ""
+
+
+def has_unknown_options(image: bytes) -> bool:
+    """Whether value_options, the packed number in front of the image, is above 1, as its NULL marker is too."""
+    if not image or image[0] <= 1:
+        return False
+    size = _PACKED.get(image[0])
+    return size is None or size > len(image) or int.from_bytes(image[1:size], "little") > 1
 
 
 def damage_of_log(data: bytes) -> str:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from conformance.reference.dialect import Dialect
 
 ALLOWED: Final = frozenset((1610, 3142, 3157, 3648, 3649))
+CORRUPT, FROM_ENGINE = 1610, 1030  # the second: of a row that ends behind its event (observed on 8.0.45)
 UNREADABLE: Final = frozenset((3142, 1815))
 """Numbers that reading a damaged document answers with (observed on 9.7.4)."""
 SWITCHES: Final = (
@@ -59,6 +60,8 @@ class Judged(NamedTuple):
 def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Dialect = MYSQL) -> Judged:
     """Judge one injection: first against the worklog's demands, then against the reference."""
     predicted = expected_of(injection, dialect)
+    if _is_refused_behind_its_end(predicted, outcome, dialect):
+        return Judged(Verdict.PASS)
     broken = _broken(injection, outcome)
     if broken is None:
         start = state_of(injection.stored) if injection.row_exists else None
@@ -74,6 +77,16 @@ def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Di
         # The model of this server does the same: the switch without which it would refuse is the explanation.
         return broken._replace(deviation=_explaining(injection, dialect))
     return _by_bytes(broken, injection, outcome, dialect)
+
+
+def _is_refused_behind_its_end(predicted: Predicted, outcome: InjectionOutcome, dialect: Dialect) -> bool:
+    """Whether a version that does not look at the end of a row has refused one that ends wrongly, and kept the row.
+
+    It reads what stands behind the event, so that the number of the error is chance.
+    """
+    if dialect.log.row_end_checked or predicted.error != CORRUPT or outcome.death or outcome.silent:
+        return False
+    return outcome.error in ALLOWED | {FROM_ENGINE} and outcome.after == outcome.before
 
 
 def _by_bytes(judged: Judged, injection: Injection, outcome: InjectionOutcome, dialect: Dialect) -> Judged:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.binlog.gtid import Gtid
+from conformance.reference.binlog.gtid import NIL_UUID, Gtid
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import ROWS_TYPES, RowsBody
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 HEADER: Final = {"timestamp": 4, "server_id": 4, "log_pos": 4}
 """Fields of every header, and their bytes."""
 _TABLE_ID: Final = {"table_id": 6}
+_CLOCKS: Final = {
+    "last_committed": 8,
+    "sequence_number": 8,
+    "immediate_commit_timestamp": 7,
+    "immediate_server_version": 4,
+}
 BODY: Final[dict[int, dict[str, int]]] = {
-    EventType.GTID: {
-        "uuid": 16,
-        "gno": 8,
-        "last_committed": 8,
-        "sequence_number": 8,
-        "immediate_commit_timestamp": 7,
-        "immediate_server_version": 4,
-    },
+    EventType.GTID: {"uuid": 16, "gno": 8, **_CLOCKS},
+    EventType.ANONYMOUS_GTID: _CLOCKS,
     EventType.QUERY: {"thread_id": 4, "execution_time": 4},
     EventType.XID: {"xid": 8},
     EventType.TABLE_MAP: _TABLE_ID,
@@ -91,8 +91,9 @@ def borrowed_bytes(
             else:
                 ruled += size * count
     first = _TABLE_ID["table_id"] if kinds.get(EventType.TABLE_MAP) else 0
-    if facts is not None and facts.sequence is None and kinds.get(EventType.GTID):
-        first += BODY[EventType.GTID]["sequence_number"]
+    started = kinds.get(EventType.GTID) or kinds.get(EventType.ANONYMOUS_GTID)
+    if facts is not None and facts.sequence is None and started:
+        first += _CLOCKS["sequence_number"]
     return ruled - first, trusted + first
 
 
@@ -108,8 +109,13 @@ def borrow(predicted: object, observed: object) -> Any:
     if isinstance(predicted, Query) and isinstance(observed, Query):
         return replace(predicted, thread_id=observed.thread_id, execution_time=observed.execution_time)
     if isinstance(predicted, Gtid) and isinstance(observed, Gtid):
+        # ANONYMOUS_GTID has no GTID that could be borrowed: its place is zero (binlog-events 6).
+        anonymous = predicted.type == EventType.ANONYMOUS_GTID
         return replace(
             observed,
+            type=predicted.type,
+            uuid=NIL_UUID if anonymous else observed.uuid,
+            gno=0 if anonymous else observed.gno,
             gtid_flags=predicted.gtid_flags,
             original_commit_timestamp=predicted.original_commit_timestamp,
             original_server_version=predicted.original_server_version,

@@ -53,7 +53,9 @@ def split_groups(events: Sequence[bytes]) -> list[list[bytes]]:
 
 def judge_events(script: Script, observation: Observation, judgement: Judgement) -> None:
     """Compare the source's own events with those of the script."""
-    judge_groups(script, expected_groups(script, observation.schema), split_groups(observation.events), judgement)
+    gtids = observation.log is None or observation.log.gtids
+    expected = expected_groups(script, observation.schema, gtids=gtids)
+    judge_groups(script, expected, split_groups(observation.events), judgement)
 
 
 def judge_groups(

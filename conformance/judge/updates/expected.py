@@ -18,6 +18,8 @@ from conformance.reference.binlog.header import Flag
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusText, StatusVariable
 from conformance.reference.binlog.rows import PartitionInfo, Row, one_statement, rows_body, split_rows
 from conformance.reference.binlog.statement_events import RowsQuery
+from conformance.reference.binlog.versions import written
+from conformance.reference.dialect import MYSQL
 from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.decode import decode
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.reference.binlog.rows import RowsBody
+    from conformance.reference.dialect import Dialect
     from conformance.reference.tables.definitions import Table
     from conformance.reference.tables.table_map import TableMap
 
@@ -53,15 +56,15 @@ class ExpectedGroup:
     compressed: bool
 
 
-def expected_groups(script: Script, schema: str) -> list[ExpectedGroup]:
+def expected_groups(script: Script, schema: str, *, gtids: bool = True) -> list[ExpectedGroup]:
     """All transactions of a script, in order: the INSERT, then those in which a row changed.
 
-    ``schema``: where the Case was run; a stored Case has a name of its own.
+    ``schema``: where the Case was run; a stored Case has a name of its own. ``gtids``: transactions have one.
     """
     table = replace(script.model.table_map, schema=schema)
     sql = {item.step: item.sql for item in script.items if isinstance(item, Statement)}
     session = script.case.session
-    frame = _Frame(schema, session)
+    frame = _Frame(schema, session, Gtid() if gtids else Gtid(type=EventType.ANONYMOUS_GTID))
     groups = [frame.group(insert_events(script, table), update=False, time_zone=_insert_names_time_zone(script))]
     for steps in script.transactions:
         events: list[ExpectedEvent] = []
@@ -74,7 +77,16 @@ def expected_groups(script: Script, schema: str) -> list[ExpectedGroup]:
         if events:
             # A table with a trigger is not named (observed on 9.7.4).
             groups.append(frame.group(events, update=not script.case.trigger, time_zone=time_zone))
-    return groups
+    return [in_version(group, script.model.dialect) for group in groups]
+
+
+def in_version(group: ExpectedGroup, dialect: Dialect) -> ExpectedGroup:
+    """The transaction as a version writes it; the model has the events of the newest one."""
+    if dialect.log == MYSQL.log:
+        return group
+    bodies = ((event, written(event.body, dialect)) for event in group.events)  # type: ignore[arg-type]
+    events = tuple(replace(event, body=body) for event, body in bodies if body is not None)
+    return replace(group, events=events)
 
 
 def statement_events(table: TableMap, rows: Sequence[RowsBody], number: int | None, sql: str) -> list[ExpectedEvent]:
@@ -90,7 +102,8 @@ def insert_events(script: Script, table: TableMap) -> list[ExpectedEvent]:
     # The INSERT names every column, so every image has all of them; only FULL fills the bitmap's unused bits.
     columns = None if model.session.row_image is RowImage.FULL else range(len(table.columns))
     bodies: list[RowsBody] = []
-    for extra, run in groupby(case.rows, lambda row: _partition(case.table, row)):
+    stored = [tuple(row.values()) for row in script.start_rows]
+    for extra, run in groupby(stored, lambda row: _partition(case.table, row)):
         rows = [Row(None, tuple(row)) for row in run]  # type: ignore[arg-type]
         body = rows_body(table, EventType.WRITE_ROWS, rows, after=columns, flags=model.event_flags, extra=extra)
         bodies += split_rows(body, model.row_event_max_size)
@@ -128,12 +141,13 @@ class _Frame:
 
     schema: str
     session: Session
+    start: Gtid
 
     def group(self, events: list[ExpectedEvent], *, update: bool, time_zone: bool) -> ExpectedGroup:
         begin = Query(
             text=b"BEGIN", schema=self.schema.encode(), status=_status(self.session, update=update, time_zone=time_zone)
         )
-        frame = [ExpectedEvent(Gtid(), None), ExpectedEvent(begin, None), *events, ExpectedEvent(Xid(), None)]
+        frame = [ExpectedEvent(self.start, None), ExpectedEvent(begin, None), *events, ExpectedEvent(Xid(), None)]
         return ExpectedGroup(tuple(frame), self.session.compression)
 
 

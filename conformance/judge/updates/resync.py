@@ -37,8 +37,7 @@ def resynchronised(script: Script, observation: Observation, step: int) -> Scrip
     if observed is None or not all(_is_sound(script, values) for values in observed.values()):
         return None
     case = script.case
-    names = [column.name for column in case.table.columns]
-    model = replace(script.model, rows=[dict(zip(names, row, strict=True)) for row in case.rows])
+    model = replace(script.model, rows=script.start_rows)
     resumed = Script(case, script.insert, model, transactions=script.transactions)
     for item in script.items:
         if isinstance(item, Statement):
@@ -115,8 +114,7 @@ def _is_of_table(script: Script, body: RowsBody) -> bool:
 
 def _rows_before(script: Script, step: int) -> Rows:
     """All rows before a statement that was predicted to be refused and therefore names none."""
-    names = [column.name for column in script.case.table.columns]
-    rows: Rows = {index: dict(zip(names, row, strict=True)) for index, row in enumerate(script.case.rows)}
+    rows: Rows = dict(enumerate(script.start_rows))
     for prediction in script.predictions[:step]:
         for row in prediction.rows:
             rows[row.index] = row.change.after

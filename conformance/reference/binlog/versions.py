@@ -18,6 +18,7 @@ from conformance.reference.binlog.header import Flag
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import V1_TYPES, PartitionInfo, RowsBody
+from conformance.reference.binlog.statement_events import RowsQuery
 from conformance.reference.errors import EncodeError
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.columns import JSON, VECTOR, YEAR
@@ -121,6 +122,8 @@ def written(body: Body, dialect: Dialect) -> Body | None:
             return _table_map(body, log)
         case RowsBody():
             return _rows(body, log)
+        case RowsQuery() if log.rows_query_length == "low-byte":
+            return replace(body, length_byte=len(body.text) & 0xFF)
         case Query():
             kept = tuple(item for item in body.status if item.code <= log.query_status_max)
             return replace(body, status=kept)

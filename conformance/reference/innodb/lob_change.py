@@ -75,9 +75,10 @@ class LobChange:
         return sum(part.piece == piece for part in self.ranges) if self.kind is Kind.COPIED else 0
 
 
-def predict_change(lob: Lob, ranges: Sequence[Range], *, prefix: int = 0) -> LobChange:
+def predict_change(lob: Lob, ranges: Sequence[Range], *, prefix: int = 0, any_version: bool = False) -> LobChange:
     """What an update with these binary diffs does to an off-page value. ``prefix``: length of its part in the record.
 
+    ``any_version``: small changes are made in the pages of a value that was copied, too, as servers before 9.7 do.
     Ranges count from the document's type byte. The value must stay off-page, which it does: its length is the same.
     """
     if not isinstance(lob, IndexedLob) or lob.frozen or any(offset < prefix for offset, _ in ranges):
@@ -86,7 +87,7 @@ def predict_change(lob: Lob, ranges: Sequence[Range], *, prefix: int = 0) -> Lob
     small = sum(length for _, length in ranges) <= SMALL
     if not parts:
         return LobChange(Kind.SMALL, lob.current)
-    if small and lob.current == 1 and isinstance(lob, PlainLob):
+    if small and (any_version or lob.current == 1) and isinstance(lob, PlainLob):
         return LobChange(Kind.SMALL, lob.first_version, parts)  # above 1 if a copy was rolled back
     return LobChange(Kind.COPIED, lob.first_version + 1, parts)
 

@@ -86,7 +86,7 @@ class _Argument:
 def _argument(expression: Expression | None, row: Mapping[str, object], columns: Columns) -> _Argument:
     value: Any
     if isinstance(expression, Literal):
-        value = expression.value
+        value = columns.argument(expression.value)
     elif isinstance(expression, Column | Old):
         value = row[_key(expression)]
         if value is not None and expression.name in columns.json:
@@ -348,7 +348,7 @@ def evaluate_document(expression: Expression, row: Mapping[str, object], columns
     if isinstance(expression, SqlNull):
         return None
     if isinstance(expression, Literal):
-        return encode(expression.value)
+        return encode(columns.document(expression.value))
     if isinstance(expression, Column | Old):
         value = row[_key(expression)]
         if value is None or expression.name in columns.json:
@@ -365,7 +365,9 @@ def evaluate_tree(expression: Expression, row: Mapping[str, object], columns: Co
     if isinstance(expression, Call):
         return _called(expression, row, columns)
     known = expression.value() if isinstance(expression, Computed) else expression
-    if isinstance(known, Known | Literal):
+    if isinstance(known, Literal):
+        return Document.of_tree(copy(columns.document(known.value)))
+    if isinstance(known, Known):
         return Document.of_tree(copy(known.value))
     stored = evaluate_document(expression, row, columns)
     return None if stored is None else Document(stored)

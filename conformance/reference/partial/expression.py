@@ -158,10 +158,15 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The facts of a table that the model needs: its JSON columns, and how other columns' values become JSON values."""
+    """The facts that the model needs: the table's JSON columns, and how other columns' values become JSON values.
+
+    ``argument`` and ``document``: what the server makes of a literal, as an argument of a function and as a document.
+    """
 
     json: tuple[str, ...]
     as_json: Callable[[str, object], JsonValue] = lambda _name, value: value  # type: ignore[assignment,return-value]
+    argument: Callable[[JsonValue], JsonValue] = lambda value: value
+    document: Callable[[JsonValue], JsonValue] = lambda value: value
 
 
 def referenced_columns(expression: Expression, *, old: bool = True) -> set[str]:

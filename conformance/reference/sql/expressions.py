@@ -18,11 +18,12 @@ The reverse direction, in :mod:`.formatting`, writes SQL that makes exactly a gi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.members import stored_order
+from conformance.reference.jsonb.sql_times import scalar_of_sql
 from conformance.reference.partial.expression import (
     Call,
     Column,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.dialect import JsonForms
     from conformance.reference.errors import Unsupported
+    from conformance.reference.jsonb.values import JsonValue
 
 __all__ = [
     "EVALUATION",
@@ -103,6 +105,7 @@ class ExpressionParser:
     nesting: int = 0
     errors: list[MysqlError] = field(default_factory=list)
     before_error: Call | None = None
+    cut_times: bool = False  # a TIME that was made into JSON lost hours, as versions before 9.7 have it
 
     def read(self, rule: Callable[[], _T]) -> _T:
         """What a rule of the grammar makes of the tokens, with room for all nesting that is permitted."""
@@ -135,6 +138,12 @@ class ExpressionParser:
         token = self.tokens[self.position]
         self.position += 1
         return token
+
+    def in_json(self, value: SqlValue) -> JsonValue:
+        """The JSON value that the version makes of a SQL value."""
+        made = value.json if self.forms is None else scalar_of_sql(value.json, self.forms)
+        self.cut_times = self.cut_times or made is not value.json
+        return made
 
     def refused(self, message: str, expected: str, token: Token | None = None) -> Unsupported:
         token = token or self.token
@@ -278,7 +287,7 @@ class ExpressionParser:
         word = self.word()
         if word in _CHAIN:
             raise self.refused(f"{word} as a value of {name} is outside predict's grammar", _VALUES)
-        return Literal(self.value(f"a value of {name}").json)
+        return Literal(self.in_json(self.value(f"a value of {name}")))
 
     def cast_document(self) -> Expression:
         """CAST(... AS JSON) as a document: of a column or a chain too, which makes the column ineligible."""
@@ -367,14 +376,14 @@ class ExpressionParser:
         return _TEMPORAL[word](literal.text)
 
     def json_array(self, _token: Token) -> SqlValue:
-        return SqlValue(SqlType.JSON, [value.json for value in self.arguments("JSON_ARRAY")])
+        return SqlValue(SqlType.JSON, [*map(self.in_json, self.arguments("JSON_ARRAY"))])
 
     def json_object(self, token: Token) -> SqlValue:
         values = self.arguments("JSON_OBJECT")
         if len(values) % 2:
             raise wrong_count("JSON_OBJECT", token)
         pairs = zip(values[::2], values[1::2], strict=True)
-        members = {sql_values.member_name(name): value.json for name, value in pairs}
+        members = {sql_values.member_name(name): self.in_json(value) for name, value in pairs}
         return SqlValue(SqlType.JSON, stored_order(members))
 
     def repeat(self, token: Token) -> SqlValue:
@@ -399,7 +408,8 @@ class ExpressionParser:
     def converted(self, value: SqlValue, target: str, numbers: Sequence[str]) -> SqlValue:
         """CAST(value AS target(numbers))."""
         if target == "JSON":
-            return sql_values.cast_json(value, self.forms)
+            made = sql_values.cast_json(value, self.forms)
+            return made if value.type in (SqlType.STRING, SqlType.JSON) else replace(made, json=self.in_json(value))
         if target in ("SIGNED", "UNSIGNED"):
             return sql_values.cast_integer(value, unsigned=target == "UNSIGNED")
         if target == "DATETIME":

@@ -72,6 +72,11 @@ def format_document(value: JsonValue) -> str:
     return text if isinstance(value, (list, dict)) else f"CAST({text} AS JSON)"
 
 
+def is_plain(scalar: JsonValue) -> bool:
+    """Whether JSON text can say this scalar value, so that containers of such values are written as text."""
+    return not isinstance(scalar, Opaque) and _render(scalar, 0)[0]
+
+
 def _scalar(value: JsonValue, text: str) -> str:
     """A value argument from what :func:`_render` made; containers are SQL already."""
     if isinstance(value, str):

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 from conformance.reference.errors import CodecError, MysqlError
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
-from conformance.reference.jsonb.values import Opaque, UInt
+from conformance.reference.jsonb.values import JsonValue, Opaque, UInt
 from conformance.reference.partial.evaluation import evaluate_tree
 from conformance.reference.partial.expression import (
     Column,
@@ -164,7 +164,8 @@ class RowParser(ExpressionParser):
                 made = replace(term, sql=text)
             else:
                 value = self.sql_value(term)
-                made = Literal(value.json) if reads == self.reads else Computed("", Known(value.json), text)
+                known_value = self.in_json(value)
+                made = Literal(known_value) if reads == self.reads else Computed("", Known(known_value), text)
         except MysqlError as refused:
             error = refused
         error = self.taken_back(known) or error
@@ -184,7 +185,13 @@ class RowParser(ExpressionParser):
 
     def as_text(self, value: SqlValue) -> SqlValue:
         """A JSON value as its text, for functions of strings."""
-        return SqlValue(SqlType.STRING, format_text(value.json, self.forms)) if value.type is SqlType.JSON else value
+        return SqlValue(SqlType.STRING, self.text_of(value.json)) if value.type is SqlType.JSON else value
+
+    def text_of(self, value: JsonValue) -> str:
+        """The text of a JSON value. One that this statement made of a TIME shows fewer hours than are stored."""
+        if self.cut_times:
+            raise self.refused("the text of JSON beside a TIME of 32 hours or more", "a shorter TIME")
+        return format_text(value, self.forms)
 
     # Arithmetic.
 
@@ -332,7 +339,7 @@ class RowParser(ExpressionParser):
         if value.type is SqlType.NULL:
             return _NULL_STRING
         if value.type is SqlType.JSON:
-            text = value.json if isinstance(value.json, str) else format_text(value.json, self.forms)
+            text = value.json if isinstance(value.json, str) else self.text_of(value.json)
         elif value.type is SqlType.STRING:
             text = str(value.json)
         elif value.type is SqlType.BINARY:

@@ -278,7 +278,8 @@ class LogText:
                     _signed(body.seed1), _signed(body.seed2),
                 ) + DELIMITER  # fmt: skip
             case statement_events.UserVar() as body:
-                return b"\tUser_var\n" + self._lines.session.user_variable(body)
+                charset = self._server.mysqlbinlog_variable_charset
+                return b"\tUser_var\n" + self._lines.session.user_variable(body, charset=charset)
             case load.LoadBlock() as body:
                 name = b"Begin_load_query" if body.type == EventType.BEGIN_LOAD_QUERY else b"Append_block"
                 return b"\n#%b: file_id: %d  block_len: %d\n" % (name, _signed(body.file_id, 32), len(body.data))

@@ -149,14 +149,19 @@ class Session:
         self._printed[name] = value
         return b"SET @@session." + name.encode() + b"=" + value + DELIMITER
 
-    def user_variable(self, variable: UserVar) -> bytes:
-        """A user variable: set under its own character sets, then the former ones again."""
+    def user_variable(self, variable: UserVar, *, charset: bool = True) -> bytes:
+        """A user variable. ``charset``: set under its own character sets, then the former ones again."""
+        if not charset:
+            return self._variable(variable)
         own = variable.kind != UserVarType.STRING and variable.value is not None and variable.collation in COLLATIONS
         connection = variable.collation if own else 33
-        out = _charset_lines((33, connection, 33))
-        name = quoted_name(variable.name.decode("utf-8", "surrogateescape"))
-        out += b"SET @" + name + b":=" + _variable_value(variable) + DELIMITER
+        out = _charset_lines((33, connection, 33)) + self._variable(variable)
         return out + (_charset_lines(self._charset) if self._charset is not None else b"")
+
+    @staticmethod
+    def _variable(variable: UserVar) -> bytes:
+        name = quoted_name(variable.name.decode("utf-8", "surrogateescape"))
+        return b"SET @" + name + b":=" + _variable_value(variable) + DELIMITER
 
 
 def _integers(status: tuple[StatusVariable, ...]) -> dict[int, int]:

@@ -148,33 +148,42 @@ class Capture:
     def transactions_before(self, position: Position) -> int | None:
         """How many transactions a file has before a position: the next sequence number follows from it.
 
-        ``None`` over the protocol and for long logs, whose transactions the capture does not count.
+        ``None`` over the protocol, for long logs, whose transactions the capture does not count, and for a log that a
+        crash has cut: it is whole events up to some place only.
         """
         if self.over_protocol:
             return None
+        first = Position(file=position.file, offset=_FIRST), 0
         counted = self._counted
         if counted is None or counted[0].file != position.file or counted[0] > position:
-            counted = Position(file=position.file, offset=_FIRST), 0
-        known, count = counted
-        if position.offset - known.offset > _COUNTED:
-            return None
-        count += self._count(known, position.offset)
-        self._counted = position, count
-        return count
+            counted = first
+        for known, count in dict.fromkeys((counted, first)):  # the file may be another one of the same name
+            if position.offset - known.offset > _COUNTED:
+                return None
+            more = self._count(known, position.offset)
+            if more is not None:
+                self._counted = position, count + more
+                return count + more
+        return None
 
-    def _count(self, start: Position, end: int) -> int:
-        """Count the transactions in a file from a position on, without holding the file in memory."""
+    def _count(self, start: Position, end: int) -> int | None:
+        """Count the transactions in a file from a position on, without holding the file in memory.
+
+        ``None`` where something else than a whole event stands before ``end``.
+        """
         path = self._log_path(start.file)
         count, place = 0, start.offset
+        if not path.stat().st_size:
+            return None
         with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
             while place < end:
                 whole = place + _HEADER.size <= end <= len(data)
                 length = _LENGTH(data, place + 9)[0] if whole else 0
                 if length < _HEADER.size:
-                    raise CaptureError(f"{path} has no whole event at {place}")
+                    return None
                 count += data[place + 4] in STARTS
                 place += length
-        return count
+        return count if place == end else None
 
     # -- files ------------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _QUERIES: Final = "SHOW SESSION STATUS LIKE 'Queries'"
 _FACTS: Final = (
     "SELECT @@global.server_id, @@global.server_uuid, @@global.version, @@global.binlog_checksum,"
-    " @@global.gtid_executed, CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS UNSIGNED)"
+    " @@global.gtid_executed, @@global.gtid_mode, CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS UNSIGNED)"
 )
 _TRACKING: Final = "binlog_transaction_dependency_tracking"
 _WRITESETS_ALWAYS: Final = (8, 4, 0)  # versions without the variable
@@ -37,6 +37,7 @@ class Moment(NamedTuple):
     version: int
     checksum: bool
     executed: tuple[Interval, ...]
+    gtids: bool
     clock: int
     query: int
 
@@ -53,7 +54,7 @@ def facts_behind(connection: Connection) -> Moment:
 
 
 def _moment(facts: Result, queries: Result) -> Moment:
-    server_id, uuid, version, checksum, executed, clock = (str(value) for value in facts.texts()[0])
+    server_id, uuid, version, checksum, executed, mode, clock = (str(value) for value in facts.texts()[0])
     own = UUID(uuid)
     entries = PreviousGtids.parse(executed).entries
     major, minor, patch = version_number(version)
@@ -63,6 +64,7 @@ def _moment(facts: Result, queries: Result) -> Moment:
         version=major * 10000 + minor * 100 + patch,
         checksum=checksum.upper() == "CRC32",
         executed=next((entry.intervals for entry in entries if entry.uuid == own and not entry.tag), ()),
+        gtids=mode.upper().startswith("ON"),  # ON_PERMISSIVE too
         clock=int(clock),
         query=int(str(queries.texts()[0][1])),
     )
@@ -92,4 +94,5 @@ def log_facts(
         writesets=writesets,
         alone=alone,
         places=tuple(places),
+        gtids=first.gtids,
     )

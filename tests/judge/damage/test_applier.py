@@ -11,6 +11,7 @@ from conformance.cases.by_hand.applier_transaction import AFTER_ANOTHER, Applier
 from conformance.cases.by_hand.injection import row_event_body, state_of
 from conformance.judge.damage.applier import judge_damaged_frame, judge_ignoring, judge_transaction
 from conformance.reference.jsonb.encode import encode
+from conformance.requirements.versions import dialect_of
 from conformance.verdict import Verdict
 from generators import applier_transactions
 from generators.draw import Stream
@@ -133,3 +134,14 @@ def test_only_a_row_in_front_of_the_damage_may_change_where_its_error_is_ignored
         assert judge_ignoring(case, replace(outcome, after=(applied,)), ignored).verdict is grade, name
         for wrong in (other, None):
             assert judge_ignoring(case, replace(outcome, after=(wrong,)), ignored).verdict is Verdict.FAIL, name
+
+
+def test_rows_of_version_1_are_refused_as_rows_where_they_are_known() -> None:
+    """Another type code is another event: a version that reads it refuses its content, with that content's error."""
+    made = (applier_transactions.damaged_frame(DRAW.fork("file", number)) for number in range(300))
+    cases = [case for case in made if case.name == "type 23"]
+    assert cases
+    for case in cases:
+        refused = replace(faultless_frame(case), error=1610, coordinator=1610)
+        assert judge_damaged_frame(case, refused, dialect_of((8, 0, 45))).verdict is Verdict.PASS
+        assert judge_damaged_frame(case, refused, dialect_of((9, 7, 4))).verdict is Verdict.DIFFERS

@@ -38,13 +38,28 @@ def test_sound_values_have_no_damage() -> None:
     diffs = encode_diffs(
         [Diff(Operation.REMOVE, parse_path("$.z")), Diff(Operation.INSERT, parse_path("$.y"), {"k": 1})]
     )
-    for image in (b"", b"\x00", b"\x01", b"\x02\x01", partial_image(diffs), full_image(SOUND), partial_image(b"")):
+    sound = (partial_image(diffs), full_image(SOUND), partial_image(b""))
+    for image in (b"", b"\x00", b"\x01", b"\xfc\x01\x00\x01", *sound):
         assert damage_of(image) == ""
 
 
 def test_no_other_listed_damage_is_taken_for_one_of_members() -> None:
     for item in damaged_events.listed():
-        assert damage_of(item.image) == "", item.name
+        unknown = item.name.startswith("value-options-") and item.name != "value-options-of-3-bytes"
+        assert damage_of(item.image) == ("value-options" if unknown else ""), item.name
+
+
+@pytest.mark.parametrize(
+    "options", ["02", "03", "fa", "fb", "fc0200", "fc", "fc02", "fd010001", "fe0100000000000001", "ff"]
+)
+def test_options_above_1_are_a_damage(options: str) -> None:
+    assert damage_of(bytes.fromhex(options)) == "value-options"
+    assert damage_of(bytes.fromhex(options) + partial_image(b"")[1:]) == ("value-options" if options != "fc" else "")
+
+
+@pytest.mark.parametrize("options", ["00", "01", "fc0100", "fd000000", "fe0100000000000000"])
+def test_options_of_0_and_1_are_none(options: str) -> None:
+    assert damage_of(bytes.fromhex(options)) == ""
 
 
 @pytest.mark.parametrize("place", [object_entries.DIFF, object_entries.FULL])

@@ -106,6 +106,18 @@ def test_the_first_update_has_100_bytes_and_stays_in_the_pages() -> None:
     assert plain(step(1)[1]).versions == (1,)
 
 
+@pytest.mark.parametrize(("size", "kind"), [(100, Kind.SMALL), (101, Kind.COPIED)])
+def test_servers_before_9_7_change_the_pages_of_a_copied_value_too(size: int, kind: Kind) -> None:
+    """At version 2 a small change is a copy; before 9.7 it is one above 100 bytes only, and keeps the version."""
+    before = plain(step(2)[1])
+    assert before.current == 2
+    ranges = [(40, size)]
+    assert predict_change(before, ranges).kind is Kind.COPIED
+    change = predict_change(before, ranges, any_version=True)
+    assert (change.kind, change.version) == (kind, 2 if kind is Kind.SMALL else 3)
+    assert predict_change(plain(step(1)[0]), ranges, any_version=True).kind is kind
+
+
 def test_later_updates_copy_each_piece_once_for_each_range() -> None:
     before = plain(step(2)[0])
     change = predict_change(before, predicted(2)[1])

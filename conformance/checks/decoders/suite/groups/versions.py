@@ -11,8 +11,7 @@ from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import Checksum
-from conformance.reference.binlog.versions import post_header_lengths
-from conformance.requirements.versions import dialect_of, parse_version
+from conformance.requirements.reading import described_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +31,7 @@ def _old(version: str, *, first: bool, metadata: bool, gtids: bool = True, algor
     what = f"row events of version {1 if first else 2}, {'with' if metadata else 'without'} optional metadata"
 
     def build(bases: Mapping[str, DecoderCase]) -> bytes:
-        lengths = _lengths(version)
+        lengths = described_lengths(version)
         parts = with_map(parts_of(bases[_BASE]), lambda table: table if metadata else _bare(table))
         out: list[Part] = []
         for part in parts:
@@ -52,15 +51,6 @@ def _old(version: str, *, first: bool, metadata: bool, gtids: bool = True, algor
         why="Old logs are kept for years, and old servers still write: version 1 has no extra data in front of the images.", requirements=words("DEC21 DEC15"),
         build=build, same_as=_BASE,
     )  # fmt: skip
-
-
-def _lengths(version: str) -> bytes:
-    """The table in the description; 5.5 is not in the table of versions: it has the first 27 types of 5.6."""
-    if not version.startswith("5.5."):
-        return post_header_lengths(dialect_of(parse_version(version)).log)
-    lengths = bytearray(post_header_lengths(dialect_of((5, 6, 51)).log)[:27])
-    lengths[14] = 57 + 27
-    return bytes(lengths)
 
 
 def _bare(table: TableMap) -> TableMap:
