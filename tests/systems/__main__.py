@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import shlex
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from tests.systems.blocks import COMPILED_TESTS, MAIN_JOB, ROOT, TESTS, blocks, outcome, with_options
 from tests.systems.empty import PYTHONS, USER, NoSystemError, clone, make_template, require, system
+from tests.systems.machines import MACHINES, PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,6 +47,7 @@ class Use:
     block: str
     commit: str
     options: str = ""
+    machine: str = PLAIN
 
 
 def uses(arguments: argparse.Namespace, commit: str) -> Iterator[Use]:
@@ -55,7 +58,7 @@ def uses(arguments: argparse.Namespace, commit: str) -> Iterator[Use]:
                 for block in {"main": (MAIN_JOB,), "tests": (TESTS,)}.get(arguments.block, (MAIN_JOB, TESTS)):
                     yield Use(
                         suite=suite, user=user, build=build, block=block, commit=commit,
-                        options=arguments.pytest if block == TESTS else "",
+                        options=arguments.pytest if block == TESTS else "", machine=arguments.machine,
                     )  # fmt: skip
 
 
@@ -67,22 +70,23 @@ def run(use: Use, template: Template, source: Path, logs: Path) -> dict[str, obj
     if use.block == TESTS and use.build == "compiled":
         text += COMPILED_TESTS
     logs.mkdir(parents=True, exist_ok=True)
-    log = logs / f"{use.suite}-{use.build}-{use.user}-{use.block.replace(' ', '-')}.log"
+    log = logs / f"{use.suite}-{use.machine}-{use.build}-{use.user}-{use.block.replace(' ', '-')}.log"
     start = time.monotonic()
     with system(template, use.user) as made, log.open("w+b") as output:
-        place = made.place(source, "binlog-lab")
-        code = made.run(f"cd {place}\n{text}", output, seconds=_SECONDS[use.block])
+        machine = MACHINES[use.machine]
+        place = shlex.quote(made.place(source, machine.folder))
+        code = made.run(f"cd {place}\n{text}", output, seconds=_SECONDS[use.block], machine=machine)
         seconds = round(time.monotonic() - start)
         written = log.read_text("utf-8", "replace")
     return {
-        **asdict(use), "python": PYTHONS[use.suite], "machine": platform.machine(), "code": code,
+        **asdict(use), "python": PYTHONS[use.suite], "architecture": platform.machine(), "code": code,
         "outcome": outcome(use.block, written), "seconds": seconds,
     }  # fmt: skip
 
 
 def table(rows: Sequence[dict[str, object]]) -> str:
     """The outcomes as a table in Markdown."""
-    names = ("suite", "python", "user", "build", "block", "code", "outcome", "seconds", "commit")
+    names = ("suite", "python", "machine", "user", "build", "block", "code", "outcome", "seconds", "commit")
     lines = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
     return "\n".join([*lines, *(f"| {' | '.join(str(row[name]) for name in names)} |" for row in rows)])
 
@@ -96,6 +100,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--build", action="append", choices=["pure", "compiled"], help="with compilers or without; else both"
     )
     parser.add_argument("--block", choices=["main", "tests"], help="one of the two blocks; else both")
+    parser.add_argument("--machine", default=PLAIN, choices=[*MACHINES], help="an unusual one")
     parser.add_argument("--pytest", default="", metavar="OPTIONS", help="more options for pytest, one text")
     parser.add_argument("--results", type=Path, metavar="FILE", help="lines of JSON: written, and gone on with")
     parser.add_argument("--logs", type=Path, metavar="DIR", help="where the whole output of each block goes")
@@ -130,7 +135,7 @@ def rows(asked: argparse.Namespace, work: Path) -> Iterator[dict[str, object]]:
             if key not in templates:
                 say(f"making an empty {use.suite} ({use.build})")
                 templates[key] = make_template(use.suite, work, compilers=use.build == "compiled")
-            say(f"{use.suite}, {use.build}, {use.user}: {use.block}")
+            say(f"{use.suite}, {use.machine}, {use.build}, {use.user}: {use.block}")
             row = run(use, templates[key], source, asked.logs or work / "logs")
             say(f"  exit code {row['code']}, {row['outcome']}, {row['seconds']} s")
             if asked.results:

@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from conformance.servers.install.apt import machine_acquire_settings
 from conformance.servers.install.apt_sources import archives, distribution, read_sources
+from tests.systems.machines import MACHINES, PLAIN, Machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,6 +69,7 @@ for path in $SEEN; do
   if [ -d "$path" ]; then mkdir -p "$root$path"; else rm -f "$root$path"; touch "$root$path"; fi
   mount --bind -o ro "$path" "$root$path"
 done
+eval "$MOUNTS"
 exec chroot "$@"
 """
 
@@ -171,21 +173,28 @@ class System:
                 os.lchown(path, _ID, _ID)
         return inside
 
-    def run(self, script: str, output: IO[bytes], *, seconds: float) -> int:
+    def run(self, script: str, output: IO[bytes], *, seconds: float, machine: Machine = MACHINES[PLAIN]) -> int:
         """Paste lines into the user's shell; its exit code, 124 where it took too long. Nothing of it stays behind."""
         root = self.layer / "root"
         root.mkdir(exist_ok=True)
         environment = {
             "HOME": self.home, "USER": self.user, "LANG": "C.UTF-8", "TERM": "dumb",
-            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", **machine.environment,
         }  # fmt: skip
-        inner = ["env", "-i", *(f"{name}={value}" for name, value in environment.items()), "sh", "-euc", script]
+        inner = [
+            "env",
+            "-i",
+            *(f"{name}={value}" for name, value in environment.items()),
+            "sh",
+            "-euc",
+            machine.lines + script,
+        ]
         command = [
             "unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "sh", "-c", _ENTER, "enter",
             str(self.layer), str(self.template.root), str(root),
             *([] if self.user == "root" else [f"--userspec={self.user}:{self.user}", "--groups="]), str(root), *inner,
         ]  # fmt: skip
-        outside = {**os.environ, "DEVICES": " ".join(_DEVICES), "SEEN": " ".join(_SEEN)}
+        outside = {**os.environ, "DEVICES": " ".join(_DEVICES), "SEEN": " ".join(_SEEN), "MOUNTS": machine.mounts}
         with subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=outside, start_new_session=True
         ) as child:

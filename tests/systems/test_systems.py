@@ -81,7 +81,7 @@ def test_results_of_the_same_commit_are_not_run_again(
         return {
             **dataclasses.asdict(use),
             "python": "3.13",
-            "machine": "x",
+            "architecture": "x",
             "code": len(ran) - 1,
             "outcome": "said",
             "seconds": 1,
@@ -97,7 +97,7 @@ def test_results_of_the_same_commit_are_not_run_again(
     assert [use.user for use in ran] == ["root", USER]
     assert len(results.read_text().splitlines()) == 2
     assert [json.loads(line)["code"] for line in results.read_text().splitlines()] == [0, 1]
-    assert "| trixie | 3.13 | newcomer | pure | main job | 1 | said | 1 |" in capsys.readouterr().out
+    assert "| trixie | 3.13 | plain | newcomer | pure | main job | 1 | said | 1 |" in capsys.readouterr().out
 
 
 def test_a_machine_without_the_means_says_what_is_missing(
