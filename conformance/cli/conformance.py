@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
+    from conformance.servers.specs import ServerSpec
 
 _CHECKS = Path(__file__).parent.parent / "checks"
 _OF_PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
@@ -142,17 +143,26 @@ def command(
     # Loading the checks takes a second: the run has already said what it is.
     from conformance.cli.replay import check_witnesses
     from conformance.harness.settings import Settings
+    from conformance.requirements.versions import OBSERVED
 
     try:
         check_witnesses(listed)
     except DeviationError as problem:
         raise Usage(str(problem)) from problem
-    columns = [*(str(spec) for spec, _ in parsed), *map(str, decoders)]
+    parsed, pairs, recordings = _with_recordings(parsed, pairs)
+    columns = [
+        *(
+            f"captures {version}" if version else str(spec)
+            for (spec, _), version in zip(parsed, recordings, strict=True)
+        ),
+        *map(str, decoders),
+    ]
     # A single server's column is called by the server's own id.
     names = column_names(columns) if decoders or len(columns) > 1 else [""]
     settings = [
         Settings(
             server=given,
+            recorded=recorded or OBSERVED,
             replica=given_replica,
             column=name,
             updates=updates or PROFILES[profile],
@@ -169,7 +179,9 @@ def command(
                 str(spec) if servers else "", replica, server_options, deviations_file, no_deviations
             ),
         )
-        for name, (given, given_replica), (spec, replica) in zip(names, pairs, parsed, strict=False)
+        for name, (given, given_replica), (spec, replica), recorded in zip(
+            names, pairs, parsed, recordings, strict=False
+        )
     ]
     settings += [
         Settings(
@@ -191,6 +203,21 @@ def command(
         settings = [replace(column, campaign=None if column.subject else make) for column in settings]
         # One after another: a forked worker cannot speak to the Spark driver of this process.
         return _run(settings, report, frozenset(requirements), profile, 1)
+
+
+def _with_recordings(
+    parsed: list[tuple[ServerSpec, str]], pairs: list[tuple[str, str]]
+) -> tuple[list[tuple[ServerSpec, str]], list[tuple[str, str]], list[str]]:
+    """The same, with a column for each recorded version in the place of ``none``; and the version of each column."""
+    from conformance.harness.campaign.captures import recorded_versions
+    from conformance.servers.specs import Kind
+
+    found = [
+        (spec, pair, version)
+        for spec, pair in zip(parsed, pairs, strict=True)
+        for version in (reversed(recorded_versions()) if spec[0].kind is Kind.NONE else [""])
+    ]
+    return [spec for spec, _, _ in found], [pair for _, pair, _ in found], [version for _, _, version in found]
 
 
 def _plan(seed: str, updates: int, servers: list[str], subjects: list[str]) -> str:

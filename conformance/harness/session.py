@@ -19,7 +19,7 @@ from conformance.harness.topology import Pairs
 from conformance.harness.version_probes import gather
 from conformance.judge.probes import contradiction_words, dialect_as_shown, probe_all, row_of
 from conformance.requirements.deviations import Deviation, load_deviations
-from conformance.requirements.versions import FIRST, applies, dialect_name, dialect_of, text_of
+from conformance.requirements.versions import FIRST, applies, dialect_name, dialect_of, parse_version, text_of
 from conformance.servers.auto import Wishes, prepare, resolve
 from conformance.servers.errors import ServerError
 from conformance.servers.roles.applier import Applier, launch_applier
@@ -122,8 +122,8 @@ class Lab:
             return Subject(
                 id=self.subject,
                 role="source",
-                version="9.7.4",
-                dialect=dialect_name((9, 7, 4)),
+                version=self.settings.recorded,
+                dialect=dialect_name(self.version),
                 capabilities=("recorded",),
                 note="no server: the same checks on what a server of this version did when it was recorded",
             )
@@ -149,11 +149,11 @@ class Lab:
         """The name of the column."""
         if self.settings.subject:
             return self.settings.column or shown(self.settings.subject)
-        return self.settings.column or ("captures" if self.server is None else self.server.id)
+        return self.settings.column or (f"captures {self.settings.recorded}" if self.server is None else self.server.id)
 
     @property
     def version(self) -> tuple[int, int, int]:
-        return (9, 7, 4) if self.server is None else self.server.number
+        return parse_version(self.settings.recorded) if self.server is None else self.server.number
 
     @property
     def dialect(self) -> Dialect:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from conformance.harness.profiles import PROFILES
+from conformance.requirements.versions import OBSERVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +18,7 @@ class Settings:
     """A run as the user asked for it."""
 
     server: str = "auto"
+    recorded: str = OBSERVED  # the version whose recordings are judged, where there is no server
     subject: str = ""  # a subject's spec: the run is about it, and starts no server
     replica: str = ""  # a server spec; empty: as the source
     updates: int = PROFILES["quick"]

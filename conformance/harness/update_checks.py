@@ -101,7 +101,7 @@ class UpdateCampaign:
         campaign = None
         results: Generator[BlockResult]
         if lab.server is None:
-            recorded = captured_blocks()
+            recorded = captured_blocks(lab.settings.recorded)
             total = min(total, sum(block.judgement.updates for block in recorded))
             results = (block for block in recorded)
         else:
