@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from conformance.reference.portable import shown
+
 if TYPE_CHECKING:
     from conformance.reference.dialect import ServerTerms
 
@@ -59,10 +61,14 @@ class CodecError(Exception):
         if self.offset is not None:
             text += f" at offset {self.offset}"
         if self.expected is not None:
-            text += f", expected {self.expected}"
+            text += f", expected {_words(self.expected)}"
         if self.got is not None:
-            text += f", got {self.got}"
+            text += f", got {_words(self.got)}"
         return f"{text} [{self.code}]"
+
+
+def _words(value: object) -> str:
+    return shown(value) if isinstance(value, (tuple, list, dict)) else str(value)
 
 
 class DecodeError(CodecError):

@@ -25,6 +25,7 @@ from conformance.reference.binlog.gtid_set import PreviousGtids
 from conformance.reference.dialect import JsonForms
 from conformance.reference.encryption.keyring import Keyring
 from conformance.reference.errors import CodecError
+from conformance.reference.innodb.ibd2sdi_output import pretty
 from conformance.reference.jsonb.compare import compare
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
@@ -37,6 +38,7 @@ from conformance.reference.partial.paths import is_identifier, parse_path
 from conformance.reference.sql.expressions import parse_expression
 from conformance.reference.sql.row_expressions import RowFacts, read_expression
 from conformance.reference.sql.statement_words import split_words
+from conformance.reference.sql.tokens import tokenize
 from conformance.reference.tables.create_table import parse_definition
 from conformance.reference.text.annotated_hex import as_text
 from fuzz import violation
@@ -201,6 +203,16 @@ _DEFINITIONS: Final = (
     """create table if not exists s.t (a enum('x','y''z') not null, b bit(7), c datetime(6) default now(6),
     d set('1','2'), e year, f int unsigned generated always as (a + 1) virtual, g vector(3), unique (a, b(1)))""",
 )
+
+
+def words(full: bool) -> Iterator[str]:
+    """Short texts of quotes, comments and brackets, as the readers of words, tokens, rows and JSON take them apart."""
+    draw = random.Random("words")
+    for _ in range(100_000 if full else 5000):
+        text = "".join(draw.choice("''\"\"``\\\\---#*/! \n\tax0x1e+.,:{}[]$\xe9") for _ in range(draw.randrange(10)))
+        data = text.encode()
+        readers = (said(split_words, text), said(split_words, text, 1 << 20), said(tokenize, text))
+        yield " ".join((*readers, said(pretty, data), said(parse_rows, b"### INSERT INTO `a`.`b`\n###   @1=" + data)))
 
 
 # --- bytes: everything that the fuzz targets call --------------------------------------------------------------------
@@ -411,6 +423,7 @@ KINDS: Final[dict[str, Callable[[bool], Iterator[str]]]] = {
     "code points": code_points,
     "SQL expressions": expressions,
     "table definitions": definitions,
+    "words and tokens": words,
     "Cases": cases,
     "answers of decoders": judged,
     "keyrings": keyrings,
