@@ -301,7 +301,10 @@ def _rows_query(answers: Answers) -> Value:
 def _time_hours(answers: Answers) -> Value:
     """What is left of 838:59:59 in a document; its text as it was made shows the hours of the last day alone."""
     text = _ask(answers, "text time")
-    return None if text is None else "all" if text.startswith('"838') else "of-datetime"
+    hours = {'"838:59:59.000000"': "all", '"06:59:59.000000"': "of-datetime"}
+    if text is not None and text not in list(hours):  # a list: no answer has to be hashable
+        raise Undecided(f"the time is {text!r}")
+    return None if text is None else hours[text]
 
 
 def _text_double(answers: Answers) -> Value:

@@ -17,7 +17,6 @@ import json
 import platform
 import shlex
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -121,11 +120,9 @@ def _done(results: Path | None) -> list[dict[str, object]]:
 
 def rows(asked: argparse.Namespace, work: Path) -> Iterator[dict[str, object]]:
     """The outcome of each use, from the results where they have it. Raises :class:`NoSystemError`."""
-    require()
-    source = clone(ROOT, work / "clone")
-    commit = subprocess.run(
-        ["git", "-C", str(source), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    require(work)
+    source = work / "clone"
+    commit = clone(ROOT, source)
     done = _done(asked.results)
     templates: dict[tuple[str, str], Template] = {}
     for use in uses(asked, commit):

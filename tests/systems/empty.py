@@ -14,8 +14,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from conformance.servers.install.apt import machine_acquire_settings
@@ -24,14 +26,13 @@ from tests.systems.machines import MACHINES, PLAIN, Machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 PYTHONS: Final = {"bookworm": "3.11", "trixie": "3.13", "sid": "3.14"}
 USER: Final = "newcomer"
 _ID: Final = 1000
 _PACKAGES: Final = ("python3", "python3-venv", "ca-certificates")
 _COMPILERS: Final = ("gcc", "g++", "python3-dev")
-_PROGRAMS: Final = {"mmdebstrap": "mmdebstrap", "unshare": "util-linux", "chroot": "coreutils"}
+_PROGRAMS: Final = {"mmdebstrap": "mmdebstrap", "git": "git"}
 _PIP_SETTINGS: Final = (
     "index-url",
     "extra-index-url",
@@ -50,6 +51,8 @@ _SEEN: Final = (
     "/usr/local/share/ca-certificates",
 )
 _DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
+_UNSHARE: Final = ("unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child")
+_LAYERS: Final = "lowerdir=lower,upperdir=changes,workdir=work"
 _ENTER: Final = """
 set -e
 upper=$1 template=$2 root=$3; shift 3
@@ -78,18 +81,27 @@ class NoSystemError(Exception):
     """No empty system can be made here; the text says what is missing."""
 
 
-def require() -> None:
-    """Raise :class:`NoSystemError` with what this machine lacks."""
-    if os.geteuid() != 0:
-        raise NoSystemError("an empty system needs root: for its mounts and its users")
+def require(work: Path) -> None:
+    """Raise :class:`NoSystemError` with what this machine lacks to make systems in ``work``."""
+    require_layers(work)
     missing = [f"{name} (package {package})" for name, package in _PROGRAMS.items() if shutil.which(name) is None]
     if missing:
         raise NoSystemError(f"there is no {', no '.join(missing)}")
-    tried = subprocess.run(
-        ["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True, text=True, check=False
-    )
+
+
+def require_layers(work: Path) -> None:
+    """Raise :class:`NoSystemError` where nothing can be laid over files in ``work`` in a namespace of its own."""
+    if os.geteuid() != 0:
+        raise NoSystemError("an empty system needs root: for its mounts and its users")
+    with tempfile.TemporaryDirectory(dir=work) as place:
+        for name in ("lower", "changes", "work", "root"):
+            Path(place, name).mkdir()
+        tried = subprocess.run(
+            [*_UNSHARE, "sh", "-c", 'cd "$1"; exec mount -t overlay overlay -o "$2" root', "try", place, _LAYERS],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
     if tried.returncode:
-        raise NoSystemError(f"this machine gives no namespaces: {tried.stderr.strip()}")
+        raise NoSystemError(f"no layer can be mounted in {work}: {tried.stderr.strip()}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +202,7 @@ class System:
             machine.lines + script,
         ]
         command = [
-            "unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "sh", "-c", _ENTER, "enter",
+            *_UNSHARE, "sh", "-c", _ENTER, "enter",
             str(self.layer), str(self.template.root), str(root),
             *([] if self.user == "root" else [f"--userspec={self.user}:{self.user}", "--groups="]), str(root), *inner,
         ]  # fmt: skip
@@ -219,7 +231,8 @@ def system(template: Template, user: str = "root") -> Iterator[System]:
         shutil.rmtree(layer)
 
 
-def clone(source: Path, target: Path) -> Path:
-    """A clean clone of what is committed."""
+def clone(source: Path, target: Path) -> str:
+    """Make a clean clone of what is committed; the commit."""
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(source), str(target)], check=True)
-    return target
+    asked = ["git", "-C", str(target), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
