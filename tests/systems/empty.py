@@ -32,7 +32,7 @@ USER: Final = "newcomer"
 _ID: Final = 1000
 _PACKAGES: Final = ("python3", "python3-venv", "ca-certificates")
 _COMPILERS: Final = ("gcc", "g++", "python3-dev")
-_PROGRAMS: Final = {"mmdebstrap": "mmdebstrap", "git": "git"}
+_PROGRAMS: Final = {"mmdebstrap": "mmdebstrap", "git": "git", "mount": "mount"}
 _PIP_SETTINGS: Final = (
     "index-url",
     "extra-index-url",
@@ -83,10 +83,10 @@ class NoSystemError(Exception):
 
 def require(work: Path) -> None:
     """Raise :class:`NoSystemError` with what this machine lacks to make systems in ``work``."""
-    require_layers(work)
     missing = [f"{name} (package {package})" for name, package in _PROGRAMS.items() if shutil.which(name) is None]
     if missing:
         raise NoSystemError(f"there is no {', no '.join(missing)}")
+    require_layers(work)
 
 
 def require_layers(work: Path) -> None:
