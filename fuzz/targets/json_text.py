@@ -10,6 +10,7 @@ from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_text
+from conformance.reference.jsonb.text_reader import place_of_fault
 from conformance.reference.jsonb.values import depth, same
 from fuzz.violation import attempt, require
 
@@ -24,6 +25,7 @@ INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.jsonb.fast_double",
     "conformance.reference.jsonb.parse",
     "conformance.reference.jsonb.text",
+    "conformance.reference.jsonb.text_reader",
 )
 MAX_LEN: Final = 512
 DICTIONARY: Final = (
@@ -39,6 +41,8 @@ def check(data: bytes) -> None:
     text = data.decode("utf-8", "surrogateescape")
     value, refused = attempt(parse_text, text)
     attempt(parse_text, text, _OLD)
+    place = place_of_fault(text)
+    require(place is None or 0 <= place <= len(data), "the place of a fault is inside its text", place)
     if refused is not None:
         require(isinstance(refused, MysqlError), "text is refused with MySQL's own numbers", str(refused))
         offset = refused.offset

@@ -60,6 +60,7 @@ PLANTED: dict[str, tuple[str, ModuleType, str, object]] = {
 }
 
 
+@pytest.mark.planted  # breaks no requirement of a worklog
 @pytest.mark.parametrize("fault", PLANTED)
 def test_what_python_says_itself_changes_the_digest(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, module, attribute, planted = PLANTED[fault]
