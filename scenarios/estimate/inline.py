@@ -38,7 +38,8 @@ def estimate(files: Iterable[str], limit: int | None = None, keyring: Keyring | 
         measured = (item for file in files for item in measure(Part(file), limit, keyring))
     else:
         measured = _measured(files, limit, keyring, jobs)
-    with closing(Store(measured)) as store:
+    with closing(Store()) as store:
+        store.add(measured)
         return figures(store.query)
 
 
@@ -77,11 +78,15 @@ def measure(part: Part, limit: int | None = None, keyring: Keyring | None = None
 class Store:
     """Measurements in SQLite: in memory while they are few, else in a temporary file, until :meth:`close`."""
 
-    def __init__(self, measurements: Iterable[Measurement]) -> None:
+    def __init__(self) -> None:
         self._connection = sqlite3.connect("")
         names = Measurement._fields
         kinds = ", ".join(f"`{name}` {'TEXT' if name in TEXTS else 'BIGINT'}" for name in names)
         self._connection.execute(f"CREATE TABLE {TABLE} ({kinds})")
+
+    def add(self, measurements: Iterable[Measurement]) -> None:
+        """Keep measurements too. What their iterator raises comes out."""
+        names = Measurement._fields
         rows = iter(measurements)
         while batch := list(islice(rows, _BATCH)):
             self._connection.executemany(f"INSERT INTO {TABLE} VALUES ({', '.join('?' * len(names))})", batch)

@@ -206,7 +206,8 @@ def _added(measured: Sequence[Measurement]) -> dict[Any, Any]:
 
 
 def _figures(measured: list[Measurement]) -> Figures:
-    with closing(Store(measured)) as store:
+    with closing(Store()) as store:
+        store.add(measured)
         return figures(store.query)
 
 
