@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import importlib
+import io
 import json
 import os
 import sys
@@ -98,6 +99,8 @@ def main(name: str) -> None:
         os.dup2(2, 1)
         with Path(os.devnull).open("rb") as nothing:
             os.dup2(nothing.fileno(), 0)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(line_buffering=True)  # a word belongs to the request in which it was said
         try:
             subject = load(name)
         except (ImportError, AttributeError) as problem:

@@ -41,7 +41,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("module")
-def test_a_python_object_is_a_conversation() -> None:
+def test_a_python_object_is_a_conversation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     subject = open_subject(parse_subject("py:mine:Decoder"))
     assert (subject.hello().name, subject.hello().version) == ("mine", "2")
     answer = subject.decode(None, "good")  # type: ignore[arg-type] # an object does not see the Case
