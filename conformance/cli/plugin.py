@@ -317,6 +317,7 @@ class LabRun:
             stop = checks.run(partial(self._work, session), partial(fixtures.teardown_exact, None))
         finally:
             self.rate = checks.rate
+            self.column_errors += checks.errors
         if stop is not None and stop.usage:
             self.usage_error = stop.message
         elif stop is not None:
@@ -337,7 +338,9 @@ class LabRun:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
                 reason = self.usage_error or self.could_not_run
                 stop = Stop(reason, usage=self.usage_error is not None) if reason is not None else None
-                link.end(self._outcome, rate=0.0 if self._lab is None else self._lab.rate, stop=stop)
+                rate = 0.0 if self._lab is None else self._lab.rate
+                link.end(self._outcome, rate=rate, stop=stop, errors=tuple(self.column_errors))
+                self.column_errors.clear()
                 if stop is not None:
                     return
 
@@ -430,10 +433,10 @@ class LabRun:
         The check itself counts as not run. After a few such ends in a row the lab cannot go on.
         """
         from conformance.harness.campaign.run import CampaignFailed
-        from conformance.servers.errors import CaptureError, ConnectionLost
+        from conformance.servers.errors import CaptureError, ConnectionLost, NoBinaryLog
 
         lab = self._lab
-        died = isinstance(error, CaptureError | ConnectionLost | CampaignFailed)
+        died = isinstance(error, CaptureError | ConnectionLost | CampaignFailed) and not isinstance(error, NoBinaryLog)
         if self._columns or lab is None or not lab.known or not died or self._ended_in_a_row >= _ENDS_IN_A_ROW:
             return False
         try:
@@ -444,6 +447,7 @@ class LabRun:
         self._ended_in_a_row += 1
         self._run_items.add(item)
         message = f"{check_name(item)}: {error}"
+        self.column_errors.append(message)
         self._not_run([item], message)
         self._narrate(f"{message}; the other checks go on")
         return True

@@ -43,12 +43,16 @@ class Stop(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """What a worker tells of a check that has ended. ``rate``: updates in a second, where it ran the campaign."""
+    """What a worker tells of a check that has ended. ``rate``: updates in a second, where it ran the campaign.
+
+    ``errors``: why it could not run, where the run goes on without it.
+    """
 
     check: int
     outcome: str
     rate: float
     stop: Stop | None
+    errors: tuple[str, ...] = ()
 
 
 class Worker(NamedTuple):
@@ -88,6 +92,7 @@ class SideBySide:
         self._introduced: list[AnyRecord] = []  # every worker tells the same of its server
         self._told: set[str] = set()
         self.rate = 0.0
+        self.errors: list[str] = []  # of checks that could not run
 
     def _firsts(self) -> list[pytest.Item]:
         return [self._checks[numbers[0]] for numbers in self._modules.values()]
@@ -158,6 +163,7 @@ class SideBySide:
     def _end_of(self, ended: Ended) -> None:
         """A check is over: its verdicts are shown, and those of the checks that waited for it are written."""
         self.rate = ended.rate or self.rate
+        self.errors += ended.errors
         self._ended.add(ended.check)
         while self._next in self._ended:
             self._write(self._next)
@@ -212,9 +218,9 @@ class Link:
         """Send a message for the user."""
         self._send(text)
 
-    def end(self, outcome: str, *, rate: float = 0.0, stop: Stop | None = None) -> None:
+    def end(self, outcome: str, *, rate: float = 0.0, stop: Stop | None = None, errors: tuple[str, ...] = ()) -> None:
         """Send that the running check has ended."""
-        self._send(Ended(self.check, outcome, rate, stop))
+        self._send(Ended(self.check, outcome, rate, stop, errors))
 
     def _send(self, message: object) -> None:
         with suppress(BrokenPipeError, ConnectionResetError):  # the run ends: its signal is on the way

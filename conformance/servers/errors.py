@@ -93,4 +93,8 @@ class SqlError(ServerError):
 
 
 class CaptureError(ServerError):
-    """The lab cannot read the binary log between two moments (purged, reset, switched off, no privilege)."""
+    """The lab cannot read the binary log between two moments (purged, reset, cut)."""
+
+
+class NoBinaryLog(CaptureError):
+    """The server has no binary log for the lab: it is off, or the account may not read it. No check changes that."""

@@ -15,7 +15,7 @@ from conformance.cli.console import Usage
 from conformance.cli.plugin import LabRun
 from conformance.harness.campaign.run import CampaignFailed
 from conformance.harness.settings import Settings
-from conformance.servers.errors import CaptureError, ConnectionLost, SqlError
+from conformance.servers.errors import CaptureError, ConnectionLost, NoBinaryLog, SqlError
 from conformance.stream import Block, CaseVerdict, Subject
 from tests.cli.written_reports import assert_whole, records, results
 from tests.live import Ended, lab
@@ -139,6 +139,7 @@ def test_a_death_costs_one_check_and_the_others_run(error: Exception) -> None:
     assert revived == [True]
     assert not run.stops
     assert run.could_not_run is None
+    assert [message.split(":")[0] for message in run.column_errors] == ["some/test_two"]  # so the run ends with 3
 
 
 def test_a_server_that_dies_under_every_check_ends_the_run() -> None:
@@ -155,6 +156,7 @@ def _refuse() -> None:
     [
         (AssertionError("x"), {}),
         (REFUSED, {}),
+        (NoBinaryLog("log_bin is OFF"), {}),
         (ConnectionLost("gone"), {"known": False}),  # it never answered
         (ConnectionLost("gone"), {"revive": _refuse}),
         (ConnectionLost("gone"), {"columns": ("a", "b")}),  # its column ends
@@ -182,9 +184,10 @@ def test_what_is_left_of_a_dead_column_did_not_run() -> None:
 def test_recorded_captures_can_be_a_column(tmp_path: Path) -> None:
     end = lab("conformance", "-r", "IP2", "--updates", "50", "--server", "none", "--server", "none", cwd=tmp_path)
     assert end.code == 0, end.text
+    names = ["captures 9.7.4", "captures 8.0.45", "captures 9.7.4#2", "captures 8.0.45#2"]
     found = cells(tmp_path / "report", "IP2")
-    assert {name: cell["verdict"] for name, cell in found.items()} == {"none": "pass", "none#2": "pass"}
-    assert [subject["id"] for subject in results(tmp_path / "report")["subjects"]] == ["none", "none#2"]
+    assert {name: cell["verdict"] for name, cell in found.items()} == dict.fromkeys(names, "pass")
+    assert [subject["id"] for subject in results(tmp_path / "report")["subjects"]] == names
 
 
 @pytest.fixture(scope="module")

@@ -154,13 +154,17 @@ def program(installation: Installation, tmp_path: Path) -> subprocess.Popen[str]
     """A run with two workers that both have a server."""
     program = started("conformance", *ROOMS, "--jobs", "2", cwd=tmp_path)
     assert until(lambda: len(servers(program)) >= 2, program=program), (tmp_path / "err").read_text("utf-8")
-    assert until(lambda: all(map(answers, servers(program))), program=program)
+    # Each worker tells of its server when it has talked to it.
+    assert until(
+        lambda: all(f"process {pid_of(each)}," in (tmp_path / "err").read_text("utf-8") for each in servers(program)),
+        program=program,
+    )
     return program
 
 
-def answers(directory: Path) -> bool:
-    log = directory / "error.log"
-    return log.is_file() and b"ready for connections" in log.read_bytes()
+def pid_of(directory: Path) -> int:
+    pid: int = json.loads((directory / "process.json").read_text("utf-8"))["pid"]
+    return pid
 
 
 def servers(program: subprocess.Popen[str]) -> list[Path]:
@@ -225,7 +229,7 @@ def test_a_killed_worker_ends_the_run_with_3(program: subprocess.Popen[str], tmp
 @live
 def test_a_killed_server_ends_the_run_with_3(program: subprocess.Popen[str], tmp_path: Path) -> None:
     for directory in servers(program):
-        os.kill(json.loads((directory / "process.json").read_text("utf-8"))["pid"], signal.SIGKILL)
+        os.kill(pid_of(directory), signal.SIGKILL)
     end = ended(program, tmp_path)
     assert end.code == 3, end.text
     assert "died (" in end.err

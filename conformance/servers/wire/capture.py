@@ -21,7 +21,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Protocol
 
 from conformance.requirements.versions import dialect_of
-from conformance.servers.errors import CaptureError, SqlError
+from conformance.servers.errors import CaptureError, NoBinaryLog, SqlError
 from conformance.servers.wire.groups import STARTS
 from conformance.servers.wire.log_facts import has_writesets
 
@@ -114,12 +114,12 @@ class Capture:
             rows = session.execute(self._show_log).texts()
         except SqlError as error:
             if error.number == 1227:
-                raise CaptureError(
+                raise NoBinaryLog(
                     "the account may not ask for the position of the log: GRANT REPLICATION CLIENT is missing"
                 ) from error
             raise
         if not rows:
-            raise CaptureError(f"{self._server.id} writes no binary log (log_bin is OFF)")
+            raise NoBinaryLog(f"{self._server.id} writes no binary log (log_bin is OFF)")
         return Position(file=str(rows[0][0]), offset=int(rows[0][1] or 0))
 
     def since(self, start: Position, end: Position | None = None) -> Captured:
