@@ -1,6 +1,6 @@
 """An empty system of another suite of Debian, made from this machine's own package mirror.
 
-A template is made once (``mmdebstrap``: the essential packages, apt, Python with venv, certificates). Each use of it is
+A template is made once (``mmdebstrap``: essential packages, apt, git, Python with venv, certificates). Each use is
 an overlay whose upper layer goes with the use. Mounts and processes live in namespaces of their own, so nothing stays
 mounted and no process stays behind, however the use ends. Of the machine, a system sees the mirror and the ``Acquire``
 settings of apt, pip's settings about the network, the resolver's files and the trusted certificates, and no more.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PYTHONS: Final = {"bookworm": "3.11", "trixie": "3.13", "sid": "3.14"}
 USER: Final = "newcomer"
 _ID: Final = 1000
-_PACKAGES: Final = ("python3", "python3-venv", "ca-certificates")
+_PACKAGES: Final = ("python3", "python3-venv", "ca-certificates", "git")
 _COMPILERS: Final = ("gcc", "g++", "python3-dev")
 _PROGRAMS: Final = {"mmdebstrap": "mmdebstrap", "git": "git", "mount": "mount"}
 _PIP_SETTINGS: Final = (
@@ -127,7 +127,7 @@ def make_template(suite: str, work: Path, *, compilers: bool = False) -> Templat
     log = work / "mmdebstrap.log"
     with log.open("wb") as output:
         code = subprocess.run(
-            ["mmdebstrap", "--variant=apt", packages, *options, suite, str(root), found[0].uri],
+            [*_UNSHARE, "--mount-proc", "mmdebstrap", "--variant=apt", packages, *options, suite, root, found[0].uri],
             stdin=subprocess.DEVNULL, stdout=output, stderr=output, check=False,
         ).returncode  # fmt: skip
     if code:
