@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -246,7 +247,9 @@ def server_started(program: subprocess.Popen[str]) -> bool:
     return all((directory / "process.json").is_file() for directory in run_directories(program.pid))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a small file system")
+@pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("mount") is None, reason="needs root and mount, for a small file system"
+)
 @live
 @pytest.mark.parametrize(
     ("variable", "said"), [("BINLOG_LAB_CACHE", "the disk is full"), ("TMPDIR", "not enough disk space")]

@@ -209,7 +209,7 @@ def test_markers_that_are_not_printed_are_noticed(
 ) -> None:
     if fault in TEXT_FAULTS:
         text_of = marked_files.text_of
-        monkeypatch.setattr(marked_files, "text_of", lambda data: fault.change(text_of(data)))
+        monkeypatch.setattr(marked_files, "text_of", lambda *words: fault.change(text_of(*words)))
     else:
         client_output = marked_files.client_output
 
