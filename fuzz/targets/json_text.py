@@ -80,7 +80,9 @@ def _refused(word: str) -> NoReturn:
 
 def _double(word: str) -> float:
     value = float(word)
-    if abs(value) > 1.7976931348623157e308:
+    mantissa, _, exponent = word.lower().partition("e")
+    # The server limits the exponent before it looks at the digits: also that of a zero (observed on 9.7.4).
+    if abs(value) > 1.7976931348623157e308 or int(exponent or 0) > 308 + len(mantissa.partition(".")[2]):
         raise ValueError(word)
     return value
 

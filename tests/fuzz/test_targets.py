@@ -79,3 +79,8 @@ def test_what_was_found_once_stays_fixed(path: Path) -> None:
 def test_every_regression_says_what_was_wrong() -> None:
     told = (REGRESSIONS[0].parents[1] / "README.md").read_text(encoding="utf-8")
     assert [path for path in REGRESSIONS if f"`{path.parent.name}/{path.name}`" not in told] == []
+
+
+@pytest.mark.parametrize("text", [b"0e308", b"0e309", b"0.0e309", b"0.0e310", b"-0e400", b"[0e00400]"])
+def test_the_exponent_of_a_zero_has_the_servers_limit(text: bytes) -> None:
+    load("json-text").check(text)
