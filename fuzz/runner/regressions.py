@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from conformance.judge.damage.crashes import damage_of, damage_of_log
+from conformance.judge.damage.crashes import damage_of_log, damage_of_values
 from conformance.reference.binlog.header import MAGIC
 from fuzz.runner.corpora import REGRESSIONS
 from fuzz.runner.errors import Unfit
@@ -24,7 +24,7 @@ SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 def may_crash_others(data: bytes) -> bool:
     """Whether the data are a log, an event or a row image with a damage that is known to crash released software."""
-    return bool(damage_of(data) or damage_of_log(data) or damage_of_log(MAGIC + data))
+    return bool(damage_of_values(data) or damage_of_log(data) or damage_of_log(MAGIC + data))
 
 
 def keep(path: Path, *, name: str = "", note: str = "", directory: Path = REGRESSIONS) -> Path:

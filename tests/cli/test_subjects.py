@@ -127,8 +127,10 @@ def test_servers_and_subjects_stand_beside_each_other(tmp_path: Path) -> None:
     )  # fmt: skip
     assert end.code == 0, end.text
     data = results(tmp_path / "report")
-    assert [(item["id"], item["role"]) for item in data["subjects"]] == [("none", "source"), ("reference", "decoder")]
-    assert set(data["requirements"]["IP2"]["subjects"]) == {"none"}
+    assert [(item["id"], item["role"]) for item in data["subjects"]] == [
+        ("captures 9.7.4", "source"), ("captures 8.0.45", "source"), ("reference", "decoder"),
+    ]  # fmt: skip
+    assert set(data["requirements"]["IP2"]["subjects"]) == {"captures 9.7.4", "captures 8.0.45"}
     assert set(data["requirements"]["DEC1"]["subjects"]) == {"reference"}
     checks = [line for line in records(tmp_path / "report") if line["type"] == "block"]
     assert {line["subject"] for line in checks if line["check"].startswith("decoders/")} == {"reference"}

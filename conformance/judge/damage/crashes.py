@@ -63,8 +63,11 @@ def crash_from(death: str, during: str, damage: str) -> Crash | None:
 
 def damage_of(image: bytes) -> str:
     """The first of the known damages in the image of a row (as ``Injection.image``), or an empty text."""
-    if has_unknown_options(image):
-        return VALUE_OPTIONS
+    return VALUE_OPTIONS if has_unknown_options(image) else damage_of_values(image)
+
+
+def damage_of_values(image: bytes) -> str:
+    """The first of the known damages in the values of an image, whatever stands in front of them."""
     if any(map(has_bad_key_entry, whole_values(image))):
         return MEMBER_IN_DOCUMENT
     values = values_of_diffs(image)
