@@ -8,7 +8,7 @@ import json
 import re
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema
 import pytest
@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.cases.files import case_id, case_schema, dump_case, load_case, validate
-from conformance.cases.predict import Model
 from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.topology import RebuiltRows, ReplicaSettings, Topology
@@ -44,12 +43,7 @@ from conformance.reference.tables.temporal import Date, Datetime, Time, Timestam
 from generators.cases import update_case
 from generators.draw import Stream
 from generators.strategies import sequences
-from generators.tables import SELECTOR
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from generators.cases import Row
+from tests.cases.modelled import advance
 
 pytestmark = pytest.mark.slow
 
@@ -128,12 +122,6 @@ CASE = UpdateCase(
         Step((Assignment("d", Constant(Decimal("0.1"))), Assignment("clock", Constant(Time(False, 1, 2, 3)))), (0,)),
     ),
 )  # fmt: skip
-
-
-def advance(table: Table, session: Session, rows: Sequence[Row], step: Step) -> Sequence[Row]:
-    model = Model(table, SELECTOR, session, list(rows))
-    model.advance(model.predict(step))
-    return model.rows
 
 
 def through_json(case: UpdateCase) -> Any:

@@ -13,22 +13,13 @@ from conformance.reference.partial.expression import Constant, Increment
 from generators import cases
 from generators.draw import Draw, Stream
 from generators.tables import SELECTOR
+from tests.cases.modelled import advance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.cases.session import Session
-    from conformance.cases.update_case import Step, UpdateCase
-    from conformance.reference.tables.definitions import Table
+    from conformance.cases.update_case import UpdateCase
     from generators.cases import Row
-
-
-def advance(table: Table, session: Session, rows: Sequence[Row], step: Step) -> Sequence[Row]:
-    model = Model(table, SELECTOR, session, list(rows))
-    prediction = model.predict(step)
-    assert prediction.error is None, (prediction.error, step)
-    model.advance(prediction)
-    return model.rows
 
 
 def case(number: int, steps: int) -> UpdateCase:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
-from conformance.cases.predict import Model
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import decode_strict
 from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque, UInt, depth, same
@@ -16,15 +15,13 @@ from conformance.reference.partial.paths import parse_path
 from generators import strategies
 from generators.documents import Size
 from generators.malformed import Edit, Kind
-from generators.tables import SELECTOR
+from tests.cases.modelled import advance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from conformance.cases.session import Session
-    from conformance.cases.update_case import Step, UpdateCase
+    from conformance.cases.update_case import UpdateCase
     from conformance.reference.tables.definitions import Table
-    from generators.cases import Row
 
 QUICK = settings(
     max_examples=60, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
@@ -112,14 +109,6 @@ def test_damage_shrinks_to_one_edit() -> None:
     cut = smallest(strategies.damaged(stored), lambda damaged: len(damaged.data) < len(damaged.original))
     assert cut.edits[0].kind in (Kind.TRUNCATE, Kind.DELETE)
     assert isinstance(cut.edits[0], Edit)
-
-
-def advance(table: Table, session: Session, rows: Sequence[Row], step: Step) -> Sequence[Row]:
-    model = Model(table, SELECTOR, session, list(rows))
-    prediction = model.predict(step)
-    assert prediction.error is None, prediction.error
-    model.advance(prediction)
-    return model.rows
 
 
 @settings(QUICK, max_examples=25)

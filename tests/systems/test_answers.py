@@ -17,7 +17,8 @@ from conformance.reference.sql import expressions, statement_words, tokens
 from tests.live import ROOT
 from tests.systems import answers
 from tests.systems.answers import digest, recorded
-from tests.systems.kinds import KINDS, changed, said
+from tests.systems.kinds import KINDS
+from tests.systems.said import changed, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable

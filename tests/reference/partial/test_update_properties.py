@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from conformance.cases.predict import Model
 from conformance.reference.dialect import MYSQL, WORKLOG
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.jsonb.compare import equal_stored
@@ -31,18 +30,12 @@ from conformance.reference.partial.update import update_row
 from conformance.reference.tables.columns import PartialJson
 from generators.documents import Size
 from generators.strategies import assignments, damaged, documents, keys, paths, sequences, stored
-from generators.tables import SELECTOR
+from tests.cases.modelled import advance, predictions
 from tests.reference.kit import number, outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from conformance.cases.predict import StepPrediction
-    from conformance.cases.session import Session
-    from conformance.cases.update_case import Step, UpdateCase
+    from conformance.cases.update_case import UpdateCase
     from conformance.reference.jsonb.values import JsonValue
-    from conformance.reference.tables.definitions import Table
-    from generators.cases import Row
     from generators.strategies import Damaged
 
 pytestmark = pytest.mark.slow
@@ -50,24 +43,6 @@ pytestmark = pytest.mark.slow
 SMALL: Final = (Size.SMALL, Size.SMALL, Size.TINY)
 ACCEPTING: Final = replace(MYSQL, behaviour=replace(MYSQL.behaviour, refuse_unchanging_replace=False))
 fewer = settings(max_examples=max(20, settings().max_examples // 3))
-
-
-def advance(table: Table, session: Session, rows: Sequence[Row], step: Step) -> Sequence[Row]:
-    model = Model(table, SELECTOR, session, list(rows))
-    model.advance(model.predict(step))
-    return model.rows
-
-
-def predictions(case: UpdateCase) -> list[StepPrediction]:
-    names = [column.name for column in case.table.columns]
-    rows: list[Any] = [dict(zip(names, row, strict=True)) for row in case.rows]
-    model = Model(case.table, case.selector, case.session, rows)
-    made = []
-    for step in case.steps:
-        prediction = model.predict(step)
-        model.advance(prediction)
-        made.append(prediction)
-    return made
 
 
 def used(view: View) -> int:
