@@ -16,6 +16,7 @@ from conformance.judge.updates.compare import judge
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, decode_header
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.event_types import EventType
+from conformance.requirements.versions import dialect_of
 from conformance.servers.roles.update_cases import run_case
 from scenarios.budgets import replay_id
 from scenarios.engines import update
@@ -120,7 +121,7 @@ def run_live(matrix: Matrix, server: Server, number: int, narrate: Callable[[str
         try:
             for bundle in bundles(sample(matrix, number)):
                 for partial_json in (True, False):
-                    _compare(connection, capture, schema, bundle, metadata, partial_json, result)
+                    _compare(server, connection, capture, schema, bundle, metadata, partial_json, result)
                 before = result.scenarios
                 result.compared(bundle)
                 if before * 20 // number != result.scenarios * 20 // number:
@@ -148,6 +149,7 @@ def bundles(sampled: Iterable[Sampled]) -> Iterator[list[Sampled]]:
 
 
 def _compare(
+    server: Server,
     connection: Connection,
     capture: Capture,
     schema: str,
@@ -157,7 +159,7 @@ def _compare(
     result: Live,
 ) -> None:
     case, first = _case(bundle, partial_json)
-    script = build_script(case, row_metadata=metadata)
+    script = build_script(case, row_metadata=metadata, dialect=dialect_of(server.number))
     observation = run_case(connection, capture, script, schema)
     judgement = judge(script, observation)
     result.updates += judgement.updates

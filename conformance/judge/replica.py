@@ -262,7 +262,8 @@ class ReplicaModel:
         table = script.case.table
         names = [column.name for column in table.columns]
         json = [names[index] for index in table.json_columns]
-        return cls(script.start_rows, json, keyless=not table.primary_key and not table.unique_keys)
+        keyless = not table.primary_key and not table.unique_keys
+        return cls(script.start_rows, json, script.model.dialect, keyless=keyless)
 
     def documents(self, row: Mapping[str, object]) -> Documents:
         """The JSON columns of a row."""

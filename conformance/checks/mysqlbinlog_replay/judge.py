@@ -76,7 +76,7 @@ def expected_of(script: Script, events: Sequence[bytes], *, refuses: bool = True
     explains."""
     case = script.case
     json = [case.table.columns[index].name for index in case.table.json_columns]
-    model = ReplicaModel(script.start_rows, json)
+    model = ReplicaModel(script.start_rows, json, script.model.dialect)
     for transaction in transactions(script, events):
         refusal = model.apply(transaction)
         if refusal is not None and not refuses and refusal.switch is not None:

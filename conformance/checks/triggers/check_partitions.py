@@ -37,8 +37,9 @@ CHECKS: Final = (
 def test_partitions(check: Check) -> None:
     """The extra data of every row event and the moved rows are as predicted."""
     server = check.needs_server("a server: partitioned tables are not among the recorded captures")
-    if not check.lab.dialect.log.partition_chunk:
+    dialect = check.lab.dialect
+    if not dialect.log.partition_chunk:
         check.part("event-bytes").leave_out("row events of this version do not name partitions", "F3")
-    cases = (partitions.case(Stream("partitions", check.seed, number), number) for number in check.blocks())
+    cases = (partitions.case(Stream("partitions", check.seed, number), number, dialect) for number in check.blocks())
     for result in triggers.run(server, cases):
         record_updates(check, result, CHECKS)

@@ -18,6 +18,7 @@ from conformance.reference.tables.partitions import Partitions
 from generators.cases import next_step, start_rows
 
 if TYPE_CHECKING:
+    from conformance.reference.dialect import Dialect
     from generators.draw import Draw
 
 METHODS: Final = ("HASH", "LINEAR HASH", "KEY", "LINEAR KEY", "RANGE", "LIST")
@@ -25,7 +26,7 @@ _LISTED: Final = ((0, 3, 6, None), (1, 4), (2, 5, 7, 8, 9))  # for n
 _SMALL: Final = tuple(range(10))
 
 
-def case(draw: Draw, number: int, *, steps: int = 6) -> UpdateCase:
+def case(draw: Draw, number: int, dialect: Dialect, *, steps: int = 6) -> UpdateCase:
     """Case ``number`` of a seed: the partitioning methods take turns, and so do updates that move rows and that do
     not."""
     method = METHODS[number % len(METHODS)]
@@ -52,7 +53,7 @@ def case(draw: Draw, number: int, *, steps: int = 6) -> UpdateCase:
     session = Session(row_image=draw.choice(tuple(RowImage)), partial_json=draw.below(10) < 8)
     rows = start_rows(draw.fork("rows"), table, 2 + draw.below(7))
     begun = UpdateCase(id="", requirements=("F3",), table=table, selector="id", session=session, rows=rows, steps=())
-    builder = ScriptBuilder(begun)
+    builder = ScriptBuilder(begun, dialect=dialect)
     made: list[Step] = []
     for place in range(steps):
         part = draw.fork("step", place)

@@ -12,6 +12,7 @@ import pytest
 
 from conformance.cases.by_hand.injection import Injection, full_image, partial_image, predict
 from conformance.judge.problem import Problem
+from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Operation, encode_diff
 from conformance.reference.partial.paths import parse_path
@@ -76,7 +77,7 @@ def test_value_options(check: Check) -> None:
         with Injector(launch_target(server.maker, keep=server.keep, narrate=check.narrate)) as injector:
             outcomes = list(injector.run([form.injection for form in forms]))
         for form, outcome in zip(forms, outcomes, strict=True):
-            problem = judge(form, outcome, server.version)
+            problem = judge(form, outcome, server.version, check.lab.dialect)
             if problem is not None:
                 read.differs(problem)
             elif not form.known and outcome.error != _CORRUPT_EVENT:
@@ -85,9 +86,9 @@ def test_value_options(check: Check) -> None:
                 )
 
 
-def judge(form: Form, outcome: InjectionOutcome, version: str) -> Problem | None:
+def judge(form: Form, outcome: InjectionOutcome, version: str, dialect: Dialect = MYSQL) -> Problem | None:
     """What server and reference must do with a form."""
-    predicted = predict(form.injection)
+    predicted = predict(form.injection, dialect)
     if bool(predicted.error) == form.known:
         got = f"refused ({predicted.error})" if predicted.error else "read"
         return _problem(form, "read" if form.known else "refused", got, "the reference reads another number", version)

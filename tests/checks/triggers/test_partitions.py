@@ -13,6 +13,7 @@ from conformance.cases.script import build_script
 from conformance.checks.triggers import generate, partitions
 from conformance.checks.triggers.run import _harmful as harmful
 from conformance.reference.binlog.rows import PartitionInfo
+from conformance.reference.dialect import MYSQL
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @cache
 def cases() -> list[UpdateCase]:
-    return [partitions.case(Stream("partitions", "7", number), number) for number in range(48)]
+    return [partitions.case(Stream("partitions", "7", number), number, MYSQL) for number in range(48)]
 
 
 def test_methods_and_kinds_of_moves_are_all_there() -> None:
@@ -58,4 +59,4 @@ def test_a_case_can_be_stored() -> None:
 
 
 def test_the_same_seed_gives_the_same_case() -> None:
-    assert partitions.case(Stream("partitions", "7", 5), 5) == cases()[5]
+    assert partitions.case(Stream("partitions", "7", 5), 5, MYSQL) == cases()[5]
