@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
 from scenarios.budgets import Judged, judge
@@ -33,7 +35,8 @@ def judged(more: str, *rows: dict[str, int]) -> Judged:
     made = [
         tuple({"scenario": number, **row}.get(name, 0) for name in matrix.columns) for number, row in enumerate(rows)
     ]
-    return judge(matrix, SqliteStore(matrix, made), []).budgets[0]
+    with closing(SqliteStore(matrix, made)) as store:
+        return judge(matrix, store, []).budgets[0]
 
 
 @pytest.mark.parametrize(
