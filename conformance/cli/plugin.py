@@ -395,7 +395,7 @@ class LabRun:
         if isinstance(error, pytest.skip.Exception):
             self._not_applicable(item, str(error))
         elif not isinstance(error, pytest.fail.Exception | KeyboardInterrupt) and not (
-            self._refused(item, error) or self._outlived(item, error)
+            self._refused(item, error) or self._unread(item, error) or self._outlived(item, error)
         ):
             self._failed_to_run(error)
             item.session.shouldstop = "the lab could not go on"
@@ -420,12 +420,28 @@ class LabRun:
         lab = self._lab
         if not self._columns or lab is None or not isinstance(error, SqlError) or not lab.lives:
             return False
-        self._run_items.add(item)
-        message = f"{check_name(item)}: the server refused a statement of the check itself: {error}"
-        self._not_run([item], message)
-        self.column_errors.append(f"{lab.settings.column}: {message}")
-        self._narrate(f"{lab.settings.column}: {message}")
+        self._ends_alone(item, f"the server refused a statement of the check itself: {error}")
         return True
+
+    def _unread(self, item: pytest.Item, error: BaseException) -> bool:
+        """A check cannot read what the server wrote: it counts as not run, and the other checks judge those bytes."""
+        from conformance.reference.errors import DecodeError
+
+        if self._lab is None or not isinstance(error, DecodeError):
+            return False
+        self._ends_alone(item, f"the server's bytes cannot be read: {error}")
+        return True
+
+    def _ends_alone(self, item: pytest.Item, reason: str) -> None:
+        """Count one check as not run. The other checks still run."""
+        assert self._lab is not None
+        self._run_items.add(item)
+        message = f"{check_name(item)}: {reason}"
+        self._not_run([item], message)
+        column = self._lab.settings.column
+        told = f"{column}: {message}" if column else message
+        self.column_errors.append(told)
+        self._narrate(told)
 
     def _outlived(self, item: pytest.Item, error: BaseException) -> bool:
         """A server of the lab's died under one check, or left a log that cannot be read: the other checks still run.

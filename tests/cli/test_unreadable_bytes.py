@@ -1,0 +1,59 @@
+"""A server that writes bytes which nobody can read: the rows about bytes are red, and every other check goes on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_DOCTORED = """
+import sys
+from dataclasses import replace
+from conformance.cli.main import run
+from conformance.harness.campaign import captures
+from conformance.reference.event_types import EventType
+
+load = captures.load_capture
+
+def doctored(data):
+    script, observation = load(data)
+    events = list(observation.events)
+    for place, event in enumerate(events):
+        if event[4] == EventType.PARTIAL_UPDATE_ROWS:
+            events[place] = {form}
+            break
+    return script, replace(observation, events=tuple(events))
+
+captures.load_capture = doctored
+sys.exit(run(["conformance", "--server", "none", "-r", "FR1", "-r", "F3", "-r", "FR7", "--report", sys.argv[1]]))
+"""
+
+
+@pytest.mark.planted("FR1", "F3")
+@pytest.mark.parametrize(
+    ("form", "printed"),
+    [
+        ("event[:19] + bytes(range(101, 107)) + event[25:]", "not-run"),  # a table id without TABLE_MAP
+        ("event[:40]", "not-run"),
+        ("event[:4] + bytes((200,)) + event[5:]", "pass"),  # FR7 prints no event of that type
+    ],
+    ids=["no-table-map", "cut", "unknown-type"],
+)
+def test_unreadable_rows_are_red_and_end_no_run(form: str, printed: str, tmp_path: Path) -> None:
+    program = [sys.executable, "-c", _DOCTORED.format(form=form), str(tmp_path / "report")]
+    end = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert end.returncode in (1, 3), end.stderr
+    assert "the lab failed" not in end.stdout + end.stderr
+    content = json.loads((tmp_path / "report" / "results.json").read_text("utf-8"))
+    rows = content["requirements"]
+    for name in ("FR1", "F3"):
+        verdicts = [row["verdict"] for row in rows[name]["subjects"].values()]
+        assert verdicts == ["fail", "fail"] or (name == "F3" and printed == "pass")  # an unknown type is no F3 event
+    assert rows["FR7"]["verdict"] == printed
+    assert {row["cases"] for row in rows["FR1"]["subjects"].values()} == {2000}
