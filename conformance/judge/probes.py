@@ -395,7 +395,10 @@ _PROBES: Final[dict[str, Callable[[Answers], Value]]] = {
     "lob_format": _lob_format,
     "sdi": lambda answers: _SDI in _ask(answers, "page types"),
     "mysqlbinlog_json_text": _printed_json,
-    "mysqlbinlog_variable_charset": lambda answers: "character_set_client" in _ask(answers, "printed variable"),
+    # In front of the variable: a Query event behind it sets its own character sets, in all versions.
+    "mysqlbinlog_variable_charset": lambda answers: (
+        "character_set_client" in str(_ask(answers, "printed variable")).partition("SET @`v`")[0]
+    ),
     "mysqlbinlog_flag_list": _printed_flags,
     "vector_type": _understood("vector"),
 }

@@ -584,7 +584,7 @@ def deviations_are_observed_expected_or_senseless(at: At) -> None:
 
 # --- real servers ----------------------------------------------------------------------------------------------------
 
-RECORDED: Final = ("5.6.24", "9.7.4", "9.7.4-without-gtids")
+RECORDED: Final = ("5.6.24", "8.0.45", "9.7.4", "9.7.4-without-gtids")
 
 
 @cache
