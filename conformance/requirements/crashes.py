@@ -15,6 +15,7 @@ MOMENTS: Final = (APPLYING, READING, PRINTING, RELAYING)
 MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT = "member-in-diff", "member-in-document"
 TWICE_IN_DIFF: Final = "member-twice-in-diff"  # an object has a key again whose earlier value is a container
 VALUE_OPTIONS: Final = "value-options"  # a bit that no version has given a meaning
+ROW_CUT: Final = "row-cut"  # the row goes beyond its event
 VECTOR_LENGTH: Final = "vector-length"  # not the four bytes of each number of a VECTOR, or none
 VARIABLE_LENGTH: Final = "user-variable-length"  # a DECIMAL in a USER_VAR event that is longer than the event
 # Of relay logs: sound events where no source writes them.
@@ -30,6 +31,7 @@ DAMAGES: Final = (
     MEMBER_IN_DOCUMENT,
     TWICE_IN_DIFF,
     VALUE_OPTIONS,
+    ROW_CUT,
     VECTOR_LENGTH,
     VARIABLE_LENGTH,
     PAYLOAD_UNDESCRIBED,

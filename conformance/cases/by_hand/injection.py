@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from conformance.reference.binlog.images import decode_rows
+from conformance.reference.binlog.images import Row, decode_rows
 from conformance.reference.binlog.rows import bitmap_of, encode_head, rows_body
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError, DecodeError, MysqlError, corrupted_diff, replica_corrupt_event
@@ -156,13 +156,18 @@ def predict(injection: Injection, dialect: Dialect = MYSQL) -> Predicted:
     return Predicted(state=state_of(stored))
 
 
+def read_row(image: bytes) -> Row:
+    """The one row of an event with this image. Raises :class:`DecodeError` or :class:`MysqlError`."""
+    data = row_of(1, image)
+    (row,) = decode_rows(
+        EventType.PARTIAL_UPDATE_ROWS, TABLE_MAP, data, 0, bitmap_of(BEFORE), bitmap_of(AFTER), [False]
+    )
+    return row
+
+
 def _apply(injection: Injection, dialect: Dialect) -> bytes | None:
-    data = row_of(1, injection.image)
     try:
-        rows = list(
-            decode_rows(EventType.PARTIAL_UPDATE_ROWS, TABLE_MAP, data, 0, bitmap_of(BEFORE), bitmap_of(AFTER), [False])
-        )
-        (row,) = rows
+        row = read_row(injection.image)
     except MysqlError:
         raise
     except (DecodeError, ValueError) as error:

@@ -15,6 +15,7 @@ from conformance.cases.case_sql import binlog_statement, insert_statement
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.rows import DELETE_TYPES, V1_TYPES, WRITE_TYPES, Row, rows_body
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
@@ -30,7 +31,7 @@ DEVIATION: Final = "rows-version-1-refused"
 REFUSED: Final = 1730
 _SERVER_ID: Final = 92
 _WRITERS: Final = ("5.6.24-log", "5.7.32-log", "8.0.15", "8.0.43")  # of both versions
-_OLDER: Final = ("5.5.62-log", "5.1.73-log")  # of version 1 alone
+_OLDER: Final = ("5.5.62-log", "5.1.73-log")  # of version 1 alone, and without checksums
 _KINDS: Final = mix(
     (EventType.WRITE_ROWS_V1, 2), (EventType.UPDATE_ROWS_V1, 2), (EventType.DELETE_ROWS_V1, 2),
     (EventType.WRITE_ROWS, 1), (EventType.UPDATE_ROWS, 1), (EventType.DELETE_ROWS, 1),
@@ -63,7 +64,9 @@ def case(draw: Draw, number: int) -> SqlCase:
     event = rows_body(table_map(table), change.type, change.rows)
     known = change.type in V1_TYPES
     version = draw.choice((*_WRITERS, *_OLDER) if known else _WRITERS)
-    writer = FormatDescription(server_version=version, post_header_lengths=described_lengths(version))
+    checksum = Checksum.UNDEFINED if version in _OLDER else Checksum.CRC32
+    lengths = described_lengths(version)
+    writer = FormatDescription(server_version=version, post_header_lengths=lengths, algorithm=checksum)
     return SqlCase(
         id=f"rows-of-old-source-{number}",
         requirements=("X1",),
@@ -76,13 +79,13 @@ def case(draw: Draw, number: int) -> SqlCase:
                     create_table(table, qualified=True),
                     f"USE {SCHEMA}",
                     insert_statement(table, start),
-                    _binlog(writer),
+                    _binlog(writer, checksum=checksum),
                     # What follows a description would have no GTID, which a server with GTIDs refuses (1782).
                     "SET SESSION gtid_next='AUTOMATIC'",
                 )
             ),
             SqlStatement(
-                sql=_binlog(table_map(table), event),
+                sql=_binlog(table_map(table), event, checksum=checksum),
                 judges="X1",
                 outcomes=(
                     Outcome(),
@@ -107,8 +110,8 @@ def case(draw: Draw, number: int) -> SqlCase:
     )
 
 
-def _binlog(*bodies: object) -> str:
-    events = (encode_event(body, server_id=_SERVER_ID) for body in bodies)  # type: ignore[arg-type]
+def _binlog(*bodies: object, checksum: Checksum) -> str:
+    events = (encode_event(body, server_id=_SERVER_ID, algorithm=checksum) for body in bodies)  # type: ignore[arg-type]
     return binlog_statement(*events)
 
 

@@ -6,11 +6,14 @@ longer forms of a known number, and refuse undefined bits (requirements NFR1).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from conformance.cases.by_hand.injection import Injection, full_image, partial_image, predict
+from conformance.judge.damage import listed
+from conformance.judge.damage.crashes import crash_of
 from conformance.judge.problem import Problem
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.jsonb.encode import encode
@@ -78,6 +81,9 @@ def test_value_options(check: Check) -> None:
             outcomes = list(injector.run([form.injection for form in forms]))
         for form, outcome in zip(forms, outcomes, strict=True):
             problem = judge(form, outcome, server.version, check.lab.dialect)
+            if problem is not None and (crash := crash_of(form.injection, outcome)) is not None:
+                entry = listed.explaining(check.lab.deviations, check.lab.version, crash=crash)
+                problem = replace(problem, deviation=None if entry is None else entry.id)
             if problem is not None:
                 read.differs(problem)
             elif not form.known and outcome.error != _CORRUPT_EVENT:

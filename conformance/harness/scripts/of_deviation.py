@@ -21,6 +21,7 @@ from conformance.requirements.crashes import (
     PRINTING,
     READING,
     RELAYING,
+    ROW_CUT,
     TWICE_IN_DIFF,
     VALUE_OPTIONS,
 )
@@ -93,7 +94,7 @@ def _files() -> Iterator[BytesCase]:
 
 
 def _events(crash: Crash) -> Iterator[EventCase]:
-    if crash.damage == VALUE_OPTIONS:
+    if crash.damage in (VALUE_OPTIONS, ROW_CUT):
         for injection in damaged_events.listed():
             yield EventCase(id=injection.id, requirements=("FR5",), seed="", injection=injection)
         return

@@ -10,12 +10,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.damaged_log import events_in, rows_in
+from conformance.cases.by_hand.injection import read_row
 from conformance.cases.server_death import parse_death
 from conformance.judge.damage.document_bytes import container, containers, key_at, values_of_diffs, whole_values
 from conformance.reference.binlog.header import FOOTER_SIZE
 from conformance.reference.binlog.statement_events import UserVar, UserVarType
 from conformance.reference.cursor import Recorder
-from conformance.reference.errors import DecodeError
+from conformance.reference.errors import DecodeError, MysqlError
 from conformance.reference.event_types import EventType
 from conformance.requirements.crashes import (
     APPLYING,
@@ -23,6 +24,7 @@ from conformance.requirements.crashes import (
     MEMBER_IN_DOCUMENT,
     PRINTING,
     READING,
+    ROW_CUT,
     TWICE_IN_DIFF,
     VALUE_OPTIONS,
     VARIABLE_LENGTH,
@@ -63,7 +65,9 @@ def crash_from(death: str, during: str, damage: str) -> Crash | None:
 
 def damage_of(image: bytes) -> str:
     """The first of the known damages in the image of a row (as ``Injection.image``), or an empty text."""
-    return VALUE_OPTIONS if has_unknown_options(image) else damage_of_values(image)
+    if has_unknown_options(image):
+        return VALUE_OPTIONS
+    return damage_of_values(image) or (ROW_CUT if goes_beyond(image) else "")
 
 
 def damage_of_values(image: bytes) -> str:
@@ -82,6 +86,17 @@ def has_unknown_options(image: bytes) -> bool:
         return False
     size = _PACKED.get(image[0])
     return size is None or size > len(image) or int.from_bytes(image[1:size], "little") > 1
+
+
+def goes_beyond(image: bytes) -> bool:
+    """Whether a reader of the image would need bytes behind it."""
+    try:
+        read_row(image)
+    except DecodeError as error:
+        return error.code == "truncated"
+    except (MysqlError, ValueError):
+        return False
+    return False
 
 
 def damage_of_log(data: bytes) -> str:

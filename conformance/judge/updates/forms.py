@@ -4,7 +4,8 @@
 ``partial`` / ``empty`` / ``whole`` (PARTIAL_UPDATE_ROWS with diffs, with an empty list of diffs, or with the whole
 document), ``none-json`` (PARTIAL_UPDATE_ROWS whose after-image has no JSON column). One word per row, or per statement.
 ``headless`` stands in front of the words of a PARTIAL_UPDATE_ROWS that lacks the length of extra data, as events of
-version 1 do: no reader takes it.
+version 1 do: no reader takes it. Its own length counts the two bytes that it lacks, so that it takes the first two of
+the next event, and nothing behind it can be read (observed on 8.0.45).
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ def form_of(events: Iterable[bytes]) -> str:
     events = list(events)
     for _, event, error in iter_events(events):
         if event is None:
-            mended = [_with_head(raw) for raw in events]
-            if mended == events:
+            place = next(filter(lambda place: _lacks_head(events[place]), range(len(events))), None)
+            if place is None:
                 return f"unreadable: {error}"
-            found = form_of(mended)
+            found = form_of([*events[:place], _with_head(events[place])])
             return f"unreadable: {error}" if found.startswith("unreadable") else f"headless {found}"
         body = event.body
         if isinstance(body, Query) and body.text not in (b"BEGIN", b"COMMIT"):
@@ -45,13 +46,13 @@ def form_of(events: Iterable[bytes]) -> str:
     return ", ".join(forms) or "none"
 
 
+def _lacks_head(raw: bytes) -> bool:
+    return kind_of(raw) == EventType.PARTIAL_UPDATE_ROWS and raw[_EXTRA : _EXTRA + 2] != _NO_EXTRA
+
+
 def _with_head(raw: bytes) -> bytes:
-    """A PARTIAL_UPDATE_ROWS with an empty length of extra data put in; other events as they are."""
-    if kind_of(raw) != EventType.PARTIAL_UPDATE_ROWS or raw[_EXTRA : _EXTRA + 2] == _NO_EXTRA:
-        return raw
-    body = raw[HEADER_SIZE:_EXTRA] + _NO_EXTRA + raw[_EXTRA:-FOOTER_SIZE]
-    length = (HEADER_SIZE + len(body) + FOOTER_SIZE).to_bytes(4, "little")
-    out = raw[:9] + length + raw[13:HEADER_SIZE] + body
+    """The event with an empty length of extra data, and without the bytes of the next event."""
+    out = raw[:_EXTRA] + _NO_EXTRA + raw[_EXTRA : -FOOTER_SIZE - len(_NO_EXTRA)]
     return out + checksum_of(out).to_bytes(FOOTER_SIZE, "little")
 
 
