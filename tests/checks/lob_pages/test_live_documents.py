@@ -98,6 +98,15 @@ def test_a_server_has_every_document_as_drawn(rows: list[Outcome]) -> None:
     assert {outcome.plan.kind for outcome in rows} == set(Kind)
 
 
+@pytest.mark.planted("LOB11")
+def test_a_version_that_must_stay_is_a_problem_where_small_changes_overwrite_it(rows: list[Outcome]) -> None:
+    """9.7 keeps the version that 8.0 overwrites."""
+    copied = [outcome for outcome in rows if outcome.plan.kind is Kind.COPIES]
+    assert all(judge(outcome, any_version=True) for outcome in copied)
+    others = [outcome for outcome in rows if outcome.plan.kind is not Kind.COPIES]
+    assert [problem for outcome in others for problem in judge(outcome, any_version=True)] == []
+
+
 @pytest.mark.parametrize(("step", "plant", "kind"), [
     pytest.param(step, plant, kind, id=f"{step.requirement}-{plant.__name__}-{kind.name.lower()}",
                  marks=pytest.mark.planted(step.requirement, *(("LOB11",) if kind is not Kind.INLINE else ())))
