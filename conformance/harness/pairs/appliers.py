@@ -19,6 +19,7 @@ from conformance.judge.updates.mismatch import Mismatch
 from conformance.reference.errors import EncodeError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
+from conformance.reference.sql.as_read import as_written
 from conformance.reference.sql.quoting import quote_identifier
 from conformance.servers.roles.pair import ReplicaStopped, place_of
 
@@ -141,7 +142,10 @@ class Applier:
             before.setdefault(logged.row, change.before[case.selector])
             after[logged.row] = change.after
         where = where_clause(case.table, case.selector, list(before.values()))
-        rows = [[row[name] for name in names] for row in after.values()]
+        documents = set(model.json)
+        rows = [
+            [self._written(row[name]) if name in documents else row[name] for name in names] for row in after.values()
+        ]
         self.session.execute_many(
             [
                 "SET SESSION sql_log_bin = 0",
@@ -153,6 +157,10 @@ class Applier:
         ).check()
         for index, row in after.items():
             model.rows[index] = {name: _fresh(value) for name, value in model.documents(row).items()}
+
+    def _written(self, document: object) -> object:
+        """The document whose SQL makes this one on the replica: its version may change what it makes of SQL."""
+        return encode(as_written(decode(document), self.pair.dialect.json)) if isinstance(document, bytes) else document
 
 
 def _count_unlike(script: Script, transaction: Transaction, model: ReplicaModel, result: PairBlock) -> None:
