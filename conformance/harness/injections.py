@@ -21,13 +21,14 @@ from conformance.judge.damage.applier import judge_ignoring
 from conformance.judge.damage.crashes import crash_of, crash_of_rows
 from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.damage.nearest import nearest_crash, nearest_injection, nearest_listed
+from conformance.requirements.crashes import DAMAGES
 from conformance.requirements.versions import applies, dialect_of
 from conformance.servers.roles import applier_cases
 from conformance.servers.roles.injector import crash_report, script
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
     from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
@@ -131,14 +132,15 @@ def explaining(deviations: Iterable[Deviation], version: Version, item: Tried) -
     return listed.explaining(deviations, version, crash=item.crash, switch=item.judged.deviation)
 
 
-def not_shown(lab: Lab, items: Iterable[Tried], *phases: str) -> list[Deviation]:
-    """Listed crashes of this server in these phases that none of the events showed."""
+def not_shown(lab: Lab, items: Iterable[Tried], *phases: str, damages: Collection[str] = DAMAGES) -> list[Deviation]:
+    """Listed crashes of this server in these phases, at these damages, that none of the events showed."""
     shown = {entry.id for item in items if (entry := explaining(lab.deviations, lab.version, item)) is not None}
     return [
         entry
         for entry in lab.deviations
         if entry.crash is not None
         and entry.crash.during in phases
+        and entry.crash.damage in damages
         and applies(entry.versions, lab.version)
         and lab.asked_for(entry)
         and entry.id not in shown

@@ -48,8 +48,8 @@ def record_witness(
         elif failed:
             verdict = Verdict.FIXED
             message = (
-                f"the list is in error: {entry.id} was observed up to {OBSERVED}, and {text_of(version)} does not "
-                "show it"
+                f"the list is in error: {entry.id} was observed on {', '.join(entry.observed) or OBSERVED}, and "
+                f"{text_of(version)} does not show it"
             )
         else:
             verdict = Verdict.FIXED

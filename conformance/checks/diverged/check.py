@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.harness.injections import injected, record_in_blocks
+from conformance.harness.injections import injected, not_shown, record_in_blocks
+from conformance.harness.witnesses import record_not_shown
 from conformance.judge.damage.census import APPLIED, DIVERGED, FIELDS, REFUSED, Channel
+from conformance.requirements.crashes import APPLYING, VALUE_OPTIONS
 from generators import damaged_events, diverged
 from generators.draw import Stream
 
@@ -32,18 +34,22 @@ def _injector(check: Check) -> Injector:
     return injector
 
 
-def _run(check: Check, injector: Injector, injections: Sequence[Injection], channel: Channel) -> None:
+def _run(check: Check, injector: Injector, injections: Sequence[Injection], channel: Channel) -> list[Tried]:
     """Inject, judge and record events in blocks."""
+    tried: list[Tried] = []
     seed = f"{check.id} {check.seed}"
 
     def judge(part: Sequence[Injection]) -> list[Tried]:
         outcomes = zip(part, injector.run(part), strict=True)
-        return [injected(check.lab, injector, injection, outcome, seed) for injection, outcome in outcomes]
+        items = [injected(check.lab, injector, injection, outcome, seed) for injection, outcome in outcomes]
+        tried.extend(items)
+        return items
 
     def count(block: BlockRecord, part: Sequence[Injection]) -> None:
         block.exercised(channel.rules, channel.counts(part))
 
     record_in_blocks(check, injections, _BLOCK, judge, count)
+    return tried
 
 
 @pytest.mark.check("diverged/statements", "FR5")
@@ -69,4 +75,6 @@ def test_damaged_events(check: Check) -> None:
     allowed = injector.server.hazards()
     generated = (damaged_events.damaged(Stream("damaged", check.seed, number)) for number in check.blocks())
     injections = [item for item in (*damaged_events.listed(), *generated) if item.hazard in allowed]
-    _run(check, injector, injections, Channel(_STATEMENTS, (APPLIED, *REFUSED), FIELDS))
+    items = _run(check, injector, injections, Channel(_STATEMENTS, (APPLIED, *REFUSED), FIELDS))
+    # A row that is cut may end a server, or not: it depends on what stands behind it.
+    record_not_shown(check, not_shown(check.lab, items, APPLYING, damages=(VALUE_OPTIONS,)))

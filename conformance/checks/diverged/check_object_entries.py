@@ -8,14 +8,14 @@ has only some deaths of a kind; events left out do not count.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from conformance.harness.injections import injected, not_shown, record_tried
 from conformance.harness.witnesses import record_not_shown
 from conformance.judge.damage.crashes import damage_of
-from conformance.requirements.crashes import APPLYING, READING
+from conformance.requirements.crashes import APPLYING, MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, READING, TWICE_IN_DIFF
 from generators import object_entries
 from generators.draw import Stream
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
     from conformance.harness.injections import Tried
     from conformance.servers.roles.injector import Injector
+
+_DAMAGES: Final = (MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, TWICE_IN_DIFF)
 
 
 def made(check: Check) -> Iterator[tuple[str, Injection]]:
@@ -68,4 +70,4 @@ def test_damaged_object_entries(check: Check) -> None:
         items = run(check, injector)
         record_tried(block, items)
     if not check.failures.count:
-        record_not_shown(check, not_shown(check.lab, items, APPLYING, READING))
+        record_not_shown(check, not_shown(check.lab, items, APPLYING, READING, damages=_DAMAGES))
