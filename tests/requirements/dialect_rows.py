@@ -584,6 +584,7 @@ def deviations_are_observed_expected_or_senseless(at: At) -> None:
 
 # --- real servers ----------------------------------------------------------------------------------------------------
 
+ANSWERED: Final = "the answers of MySQL "
 RECORDED: Final = ("5.6.24", "8.0.45", "9.7.4", "9.7.4-without-gtids")
 
 
@@ -599,7 +600,7 @@ def _answers(name: str, switch: str, part: str, field: str) -> Check:
         predicted = getattr(getattr(at(parse_version(name.partition("-")[0])), part), field)
         assert found == predicted or (switch == "gtid_extra" and (found, predicted) == (3, 4))
 
-    check.__doc__ = f"as MySQL {name.replace('-', ' ')} answered when it was asked"
+    check.__doc__ = f"{ANSWERED}{name.replace('-', ' ')}"
     return check
 
 

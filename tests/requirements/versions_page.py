@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Final
 from conformance.judge.probes import has_probe, value_words
 from conformance.requirements.versions import SWITCHES, text_of
 from tests.live import ROOT
-from tests.requirements.dialect_rows import ROWS
+from tests.requirements.dialect_rows import ANSWERED, ROWS
 from tests.requirements.faults_of_dialects import TABLE_FAULTS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from conformance.requirements.versions import Cell
+    from tests.requirements.dialect_rows import Check
 
 PAGE: Final = ROOT / "docs" / "versions.md"
 _HEAD: Final = """# What differs between MySQL versions
@@ -61,7 +64,7 @@ def page() -> str:
     ]
     for row, switch in SWITCHES.items():
         values = "<br>".join(map(_cell, switch.cells))
-        names = "<br>".join(_test(check.__name__, check.__doc__) for check in ROWS[row])
+        names = "<br>".join(_tests(ROWS[row]))
         asked = "<br>*asked*" if has_probe(row) else ""
         lines.append(f"| `{row}` | {switch.what}{asked} | {values} | {names} | {faults[row]} |")
     return "\n".join(lines) + "\n"
@@ -69,6 +72,19 @@ def page() -> str:
 
 def _cell(cell: Cell) -> str:
     return f"{text_of(cell.since)}: `{value_words(cell.value)}` ({'**?** ' if cell.probe else ''}{cell.mark})"
+
+
+def _tests(checks: Iterable[Check]) -> Iterator[str]:
+    """Each test, and in one phrase the versions that answered when they were asked."""
+    asked = []
+    for check in checks:
+        words = _test(check.__name__, check.__doc__)
+        if words.startswith(ANSWERED):
+            asked.append(words.removeprefix(ANSWERED))
+        else:
+            yield words
+    if asked:
+        yield f"{ANSWERED}{', '.join(asked)}"
 
 
 def _test(name: str, words: str | None) -> str:
