@@ -31,6 +31,7 @@ from conformance.servers.containers.engine import (
 from conformance.servers.install.cache import silent
 
 if TYPE_CHECKING:
+    from docker.models.containers import Container
     from docker.models.networks import Network
     from docker.types import Ulimit
 
@@ -50,6 +51,7 @@ class EngineRun:
         self._pid = os.getpid()
         self._servers: set[object] = set()
         self._network: Network | None = None
+        self.tools: dict[str, Container] = {}  # by image: where its client programs run
         self.podman = is_podman(self.client)
         self.limits: list[Ulimit] | None = own_limits() if self.podman else None
         remove_orphans(self.client, narrate)

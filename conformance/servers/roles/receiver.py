@@ -15,7 +15,6 @@ from conformance.reference.boundaries.shipped import QUEUING, UNSUPPORTED, XA_RO
 from conformance.servers.closing import Closing
 from conformance.servers.install.cache import silent
 from conformance.servers.roles.relay_log import terms_of
-from conformance.servers.run.process import ProcessServer
 from conformance.servers.source.scripted import FILE, PASSWORD, USER, ScriptedSource
 
 if TYPE_CHECKING:
@@ -153,10 +152,8 @@ class ReceiverTarget(Closing):
         )
 
     def _relay_logs(self) -> list[bytes]:
-        """The relay logs, read from the data directory: the target is a process of the lab's own."""
-        assert isinstance(self.server, ProcessServer)
-        paths = sorted(self.server.data_directory.glob(f"{_RELAY_LOG}.[0-9]*"))
-        return [path.read_bytes() for path in paths]
+        """The relay logs, read from the data directory."""
+        return list(self.server.files.matching(f"{_RELAY_LOG}.[0-9]*").values())
 
     def _wait(self, end: tuple[str, int]) -> tuple[tuple[str, int], int]:
         """Wait until the receiver is at ``end``, is down, or has not advanced for too long."""
