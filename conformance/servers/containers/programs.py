@@ -105,7 +105,6 @@ class Programs:
         self._server = server
         self._run = run
         self._narrate = narrate
-        self._told: set[str] = set()  # programs whose origin the run has named
 
     def program(self, name: str, *, login: bool = False) -> Program:
         """A client program. Raises :class:`ServerUnavailable`, which says how to get it."""
@@ -146,6 +145,7 @@ class Programs:
         )
 
     def _tell(self, name: str, origin: str) -> None:
-        if name not in self._told:
-            self._told.add(name)
-            self._narrate(f"{self._server.image.name} brings no {name}: {origin} stands in for it")
+        image = self._server.image.name
+        if (image, name) not in self._run.told:
+            self._run.told.add((image, name))
+            self._narrate(f"{image} brings no {name}: {origin} stands in for it")

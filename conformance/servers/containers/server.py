@@ -279,6 +279,10 @@ class ContainerServer(OwnServer):
         """
         return self.inner_address() if isinstance(replica, ContainerServer) else super().address_for(replica)
 
+    def meeting_host(self) -> str:
+        """The gateway of the private network: it is this machine, if the engine runs here."""
+        return self._run.gateway()
+
     def inner_address(self) -> Address:
         """Where another container of the run finds this one."""
         network = self.container.attrs["NetworkSettings"]["Networks"][self._network()]

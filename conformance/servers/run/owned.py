@@ -88,6 +88,13 @@ class OwnServer(Server):
         self.stop()
         self.start(extra)
 
+    def meeting_host(self) -> str:
+        """The address of this machine at which the server finds what the lab serves there.
+
+        Raises :class:`ServerUnavailable` where there is none.
+        """
+        return "127.0.0.1"
+
     @abstractmethod
     def error_log(self) -> str:
         """All log output of the server since it was made, over all starts."""
