@@ -140,8 +140,8 @@ class Programs:
         raise ServerUnavailable(
             f"the image {image.name} brings no {name}, the engine has no image {clients_image(image.version)}, "
             f"and there is no {name} of MySQL {series[0]}.{series[1]} here",
-            f"docker/clients/build.sh {image.name} (docker/README.md), "
-            f"or set {VARIABLE} to an unpacked MySQL {series[0]}.{series[1]}",
+            f"docker build --build-arg SERVER={image.name} --tag {clients_image(image.version)} docker/clients "
+            f"(in a checkout of the lab), or set {VARIABLE} to an unpacked MySQL {series[0]}.{series[1]}",
         )
 
     def _tell(self, name: str, origin: str) -> None:
