@@ -215,7 +215,7 @@ def test_what_a_program_does_is_told_as_of_one_of_this_machine(server: Container
     assert beside.run(["no-such-program"]).returncode == 127
     assert beside.run(["sleep", "60"], timeout=0.5).returncode is None
     assert beside.run(["sh", "-c", "while :; do :; done"], limits=Limits(1, 1 << 30)).returncode is None
-    assert beside.run(["sh", "-c", "ls /tmp"]).stdout.count(b"binlog-lab-") == 1  # its own folder: the others are gone
+    assert beside.run(["sh", "-c", "ls /tmp"]).stdout.count(b"binlog-lab-") == 2  # its own folders: the others are gone
     beside.container.kill()
     assert beside.run(["cat", "given"], files={"given": b"\0\xff"}).stdout == b"\0\xff"
 
@@ -241,7 +241,7 @@ def test_data_files_are_read_while_the_server_runs_and_when_it_is_killed(image: 
         assert not server.files.exists("kept/made.cfg")
         server.kill()
         assert list(server.files.matching("*/t.ibd", "ibdata1")) == ["ibdata1", "kept/t.ibd"]
-        with pytest.raises(ServerUnavailable, match="remove files"):
+        with pytest.raises(ServerUnavailable, match=r"is not running|cannot be removed"):
             server.files.remove(["kept/t.ibd"])
         done = server.run_program("ibd2sdi", ["t.ibd"], files={"t.ibd": server.files.read("kept/t.ibd")})
         assert done.returncode == 0, done.stderr

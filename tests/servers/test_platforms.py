@@ -11,6 +11,7 @@ from conformance.servers.containers import image as images
 from conformance.servers.containers import platforms
 from conformance.servers.errors import ServerUnavailable
 
+pytest.importorskip("docker.errors")
 BOTH = [{"os": "linux", "architecture": "amd64"}, {"os": "linux", "architecture": "arm64", "variant": "v8"}]
 OLD = [{"os": "linux", "architecture": "amd64"}, {"os": "unknown", "architecture": "unknown"}]  # with an attestation
 

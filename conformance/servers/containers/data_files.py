@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
 
 _TIMES: Final = 5  # that the lab asks for an archive
+_NAMES: Final = "/tmp/binlog-lab-names"  # noqa: S108 - of a container that the lab made
 _WILD: Final = frozenset("*?[")
 
 
@@ -77,22 +78,26 @@ class ContainerFiles(Files):
         places = [f"{DATA}/{plain(name, DATA)}" for name in names]
         if not places:
             return
-        with telling(f"remove files in {self._container.name}"):
-            answer: Any = self._container.exec_run(["rm", "-f", "--", *places], user="0")
-        if answer.exit_code:
-            said = bytes(answer.output or b"").decode("utf-8", "replace").strip()
-            raise ServerUnavailable(f"files cannot be removed in {self._container.name}: {said}")
+        if self._silently('exec rm -f -- "$@"', *places):
+            raise ServerUnavailable(f"files cannot be removed in {self._container.name}: {', '.join(places)}")
 
     def _names_on_top(self) -> list[str] | None:
         """The names in the data directory itself; ``None`` where no program can list them, as nothing runs there."""
         with telling(f"look at {self._container.name}"):
             self._container.reload()
-            if self._container.status != "running":
-                return None
-            answer: Any = self._container.exec_run(["ls", "-1A", DATA], user="0")
-        if answer.exit_code:
+        if self._container.status != "running" or self._silently('ls -1A "$1" >"$2"', DATA, _NAMES):
             return None
-        return sorted(bytes(answer.output or b"").decode("utf-8", "replace").splitlines())
+        with telling(f"read {_NAMES} of {self._container.name}"):
+            found = b"".join(file.read() for _, file in read_tree(self._container, _NAMES) if file is not None)
+        return sorted(found.decode("utf-8", "replace").splitlines())
+
+    def _silently(self, script: str, *words: str) -> int:
+        """The exit code of a script that writes nothing: the stream of an exec loses bytes now and then."""
+        with telling(f"run a program in {self._container.name}"):
+            answer: Any = self._container.exec_run(
+                ["sh", "-c", f"exec >/dev/null 2>&1; {script}", "sh", *words], user="0"
+            )
+        return 1 if answer.exit_code is None else int(answer.exit_code)
 
     def _whole(self, place: str, wanted: Callable[[str], bool]) -> dict[str, bytes]:
         """The wanted files below a place; the name of the place itself is empty."""

@@ -69,12 +69,6 @@ def read_tree(container: Container, path: str) -> Iterator[tuple[tarfile.TarInfo
             yield member, content
 
 
-def read_bytes(container: Container, path: str) -> bytes:
-    """The content of one file of the container."""
-    with telling(f"read {path} of {container.name}"):
-        return b"".join(file.read() for _, file in read_tree(container, path) if file is not None)
-
-
 def owner_of(container: Container, account: str) -> tuple[int, int]:
     """User and group number of an account of the image; root's if the account does not exist."""
     for _, file in read_tree(container, "/etc/passwd"):

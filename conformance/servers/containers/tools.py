@@ -11,15 +11,15 @@ import secrets
 import signal
 import tarfile
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from conformance.servers.containers.engine import new_name, telling
-from conformance.servers.containers.files import new_archive, read_bytes
+from conformance.servers.containers.files import new_archive, read_tree
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.programs import Ended, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from docker.models.containers import Container
 
@@ -30,12 +30,16 @@ _PLACE: Final = "/tmp"  # noqa: S108 - of a container that the lab made
 _SIGNALS: Final = range(129, 192)
 _FORBIDDEN: Final = 125  # the script's own failure
 _INPUT: Final = ".input"
-# The shell's own words ("Segmentation fault") are not the program's: descriptor 3 is the program's standard error.
+_POLL_SECONDS: Final = 0.02
+# Output goes through files, as the stream of an exec loses bytes now and then: with Podman 4.3 (seen: 4 of 135 short
+# runs on a busy machine), and with Docker where the first bytes come together with the headers of the answer (seen:
+# "110 is not a valid stream"). The shell's own words ("Segmentation fault") are not the program's.
 _SCRIPT: Final = (
-    'cd "$0" || exit {failed}; exec 3>&2 2>/dev/null; {limits}(exec {timeout}"$@" <{input} {output}2>&3 3>&-)'
+    'rm -rf "$1"; shift; exec >/dev/null 2>&1; mkdir "$0.out" && cd "$0" || exit {failed}; {limits}'
+    '(exec {timeout}"$@" <{input} >"$0.out/output" 2>"$0.out/errors"); code=$?; rm -rf "$0"; exit $code'
 )
 _has: dict[tuple[str, str], bool] = {}  # by an image's content and a program's name
-_REMOVE: Final = '; code=$?; rm -rf "$0"; exit $code'
+_left: dict[str, str] = {}  # by container: the folder of the last program's output, which the next run removes
 
 
 class Tool:
@@ -87,8 +91,6 @@ class Tool:
             self.container.put_archive(_PLACE, _folder(folder, {**(files or {}), _INPUT: stdin}))
         begun = time.monotonic()
         code, out, errors = self._execute(folder, words, timeout, limits)
-        if code == _FORBIDDEN:
-            raise ServerUnavailable(f"{words[0]} cannot be started in {self.container.name}")
         status = 128 - code if code in _SIGNALS else code
         slow = timeout is not None and time.monotonic() - begun >= timeout
         too_long = (slow and status == -signal.SIGKILL) or (limits is not None and status == -signal.SIGXCPU)
@@ -104,28 +106,35 @@ class Tool:
     def _execute(
         self, folder: str, words: Sequence[str], timeout: float | None, limits: Limits | None
     ) -> tuple[int, bytes, bytes]:
-        # Podman 4.3 loses the output of an exec now and then (seen: 4 of 135 short runs on a busy machine): it goes
-        # through files there.
-        podman = self._run.podman
+        """The shell's exit code, and what the program wrote."""
         script = _SCRIPT.format(
             failed=_FORBIDDEN,
             limits="" if limits is None else _limit_words(limits),
             timeout="" if timeout is None else f"timeout -s KILL {timeout:g} ",
             input=_INPUT,
-            output="3>.errors >.output " if podman else "",
         )
-        command = ["sh", "-c", script if podman else script + _REMOVE, folder, *words]
+        identity = str(self.container.id)
+        command = ["sh", "-c", script, folder, _left.pop(identity, f"{folder}.none"), *words]
+        api: Any = self._run.client.api
         with telling(f"run {words[0]} in {self.container.name}"):
-            answer: Any = self.container.exec_run(command, demux=True, user="0")
-        if answer.exit_code is None:
+            execution = api.exec_create(identity, command, user="0")["Id"]
+            api.exec_start(execution)
+            while (state := api.exec_inspect(execution))["Running"]:
+                time.sleep(_POLL_SECONDS)
+        code = state["ExitCode"]
+        if code is None:
             raise ServerUnavailable(f"the container engine broke off while {words[0]} was running")
-        if not podman:
-            out, errors = answer.output
-            return int(answer.exit_code), out or b"", errors or b""
-        outputs = [read_bytes(self.container, f"{folder}/{name}") for name in (".output", ".errors")]
-        with telling(f"remove {folder} in {self.container.name}"):
-            self.container.exec_run(["rm", "-rf", folder], user="0")
-        return int(answer.exit_code), outputs[0], outputs[1]
+        if code == _FORBIDDEN:
+            raise ServerUnavailable(f"{words[0]} cannot be started in {self.container.name}")
+        _left[identity] = f"{folder}.out"
+        written = {
+            member.name: content.read() for member, content in self._written(f"{folder}.out") if content is not None
+        }
+        return int(code), written.get("output", b""), written.get("errors", b"")
+
+    def _written(self, folder: str) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
+        with telling(f"read {folder} of {self.container.name}"):
+            yield from read_tree(self.container, folder)
 
 
 def _limit_words(limits: Limits) -> str:
