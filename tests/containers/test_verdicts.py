@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.containers import verdicts
 
+_LISTED = dict(verdicts.LISTED)
 ROWS = {"FR1": "pass", "FR5": "deviates", "SDI1": "pass", "A1": "not-run"}
 
 
@@ -61,3 +63,8 @@ def test_more_than_ten_rows_are_too_many(listed: dict[str, str], monkeypatch: py
     text, good = verdicts.compare(results(**more), results(**dict.fromkeys(more, "not-applicable")))
     assert "11 with another" in text
     assert not good
+
+
+def test_the_page_names_every_row_that_is_listed() -> None:
+    page = (Path(__file__).parents[2] / "docs/tasks/judge-a-server.md").read_text("utf-8")
+    assert [name for name in _LISTED if name not in page] == []

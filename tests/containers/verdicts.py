@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Requirement -> why a container has another verdict than a process. docs/tasks/containers.md shows the same list.
+# Requirement -> why a container has another verdict than a process. docs/tasks/judge-a-server.md names each.
 LISTED: Final[dict[str, str]] = {}
 _MOST: Final = 10
 _NOT_JUDGED: Final = "not-run"  # by nothing of a run of this profile, or within another row
