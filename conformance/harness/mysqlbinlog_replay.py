@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
-import subprocess
 from dataclasses import dataclass
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from conformance.servers.base import Server
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.capture import Position
 
@@ -45,22 +42,19 @@ class Text:
         return count
 
 
-def print_log(server: OwnServer, start: Position, end: Position, *, program: Sequence[str] = ()) -> Text:
-    """``mysqlbinlog --skip-gtids`` of a part of a server's own log files; by its own ``program`` or another."""
+def print_log(server: OwnServer, start: Position, end: Position, *, printer: Server | None = None) -> Text:
+    """``mysqlbinlog --skip-gtids`` of a part of a server's own log files, by its own program or that of ``printer``."""
     with server.connect() as connection:
         names = [str(row[0]) for row in connection.execute("SHOW BINARY LOGS").texts()]
-    files = names[names.index(start.file) : names.index(end.file) + 1]
-    head, tail = server.log_reader(files, program)
-    command = [
-        *head,
-        "--skip-gtids",
-        f"--start-position={start.offset}",
-        f"--stop-position={end.offset}",
-        *tail,
-    ]
-    done = subprocess.run(command, capture_output=True, check=False)
+    wanted = names[names.index(start.file) : names.index(end.file) + 1]
+    places = f"--start-position={start.offset}", f"--stop-position={end.offset}"
+    done = (printer or server).run_program(
+        "mysqlbinlog",
+        ["--no-defaults", "--skip-gtids", *places, *wanted],
+        files={name: server.files.read(name) for name in wanted},
+    )
     if done.returncode:
-        raise PrintFailed(done.stderr.decode("utf-8", "replace").strip())
+        raise PrintFailed(done.words)
     return Text(done.stdout)
 
 
@@ -70,15 +64,11 @@ class PrintFailed(Exception):
 
 def feed(server: OwnServer, text: Text) -> Replayed:
     """Run ``mysql`` with the text as its input."""
-    command = [*server.client("mysql"), "--binary-mode", "--max-allowed-packet=1G"]
-    with TemporaryFile() as file:
-        file.write(text.data)
-        file.seek(0)
-        done = subprocess.run(command, stdin=file, capture_output=True, check=False)
-    words = done.stderr.decode("utf-8", "replace").strip()
+    options = ["--binary-mode", "--max-allowed-packet=1G"]
+    done = server.run_program("mysql", options, login=True, stdin=text.data)
     if not done.returncode:
         return Replayed(None, "", text.statements_before(text.data.count(b"\n") + 1))
-    found = _ERROR.search(words)
+    found = _ERROR.search(done.words)
     if found is None:
-        return Replayed(0, words, 0)
-    return Replayed(int(found[1]), words, text.statements_before(int(found[2] or 1)))
+        return Replayed(0, done.words, 0)
+    return Replayed(int(found[1]), done.words, text.statements_before(int(found[2] or 1)))

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from conformance.judge.updates.mismatch import Mismatch
     from conformance.requirements.deviations import Deviation
     from conformance.servers.base import Server
+    from conformance.servers.programs import Program
 
 _SHOWN: Final = 5  # differences printed for a Case
 
@@ -104,14 +105,14 @@ def _event(server: Server, case: EventCase, entries: Sequence[Deviation], ready:
     return _failed(case.injection.name or "event", item.judged.rule, item.judged.expected, item.judged.got)
 
 
-def print_file(program: Sequence[str], case: BytesCase) -> PrintedLog:
+def print_file(program: Program, case: BytesCase) -> PrintedLog:
     """Run mysqlbinlog on a file and judge what it does (P9)."""
     end = print_bytes(program, case.data)
     return judge_print(case, HUNG if end.status is None else end.status, end.text, end.peak)
 
 
 def _file(server: Server, case: BytesCase, entries: Sequence[Deviation]) -> ReplayOutcome:
-    item = print_file(server.program(case.subject), case)
+    item = print_file(server.client_program(case.subject), case)
     if item.verdict is Verdict.PASS:
         return ReplayOutcome(Word.FIXED)
     entry = listed.explaining(entries, server.number, crash=item.crash)

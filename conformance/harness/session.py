@@ -26,7 +26,6 @@ from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver
 from conformance.servers.run.owned import OwnServer
-from conformance.servers.run.process import ProcessServer
 from conformance.servers.specs import parse_spec
 from conformance.stream import Asked, Progress, Subject
 from conformance.subjects.specs import shown
@@ -279,11 +278,11 @@ class Lab:
     def receiver(self) -> ReceiverTarget | None:
         """The target whose receiver takes a source made by hand.
 
-        ``None`` where the server under test is no process of the lab's: the source listens on 127.0.0.1 only, which is
-        another place inside a container.
+        ``None`` where the server under test is none of the lab's own. Raises :class:`ServerUnavailable` where it is in
+        a container that cannot reach this machine.
         """
         server = self.server
-        if self._receiver is None and isinstance(server, ProcessServer):
+        if self._receiver is None and isinstance(server, OwnServer):
             self.narrate("starting a server for boundaries of transactions")
             target = launch_receiver(
                 server.maker, options=server.options, keep=self.settings.keep, narrate=self.narrate

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import subprocess
-import tempfile
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.case_sql import binlog_statement
@@ -31,15 +29,16 @@ from conformance.reference.tables.metadata import UnknownField
 from conformance.reference.tables.table_map import TableMap
 from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import CaptureError, ServerUnavailable, SqlError
-from conformance.servers.run.process import ProcessServer
+from conformance.servers.run.owned import OwnServer
 from conformance.servers.wire.groups import groups_of_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.reference.binlog.event import Body
     from conformance.servers.base import Server
+    from conformance.servers.files import Files
+    from conformance.servers.programs import Program
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection
 
@@ -88,10 +87,10 @@ def gather(server: Server) -> dict[str, Any]:
                 answers.update(_events(server, connection, capture, schema))
             finally:
                 capture.close()
-        if isinstance(server, ProcessServer):
+        if isinstance(server, OwnServer):
             answers.update(_program_defaults(server))
             answers.update(_printed(server, schema))
-            answers["page types"] = _page_types(server, connection, schema)
+            answers["page types"] = _page_types(server.files, connection, schema)
     return answers
 
 
@@ -142,20 +141,10 @@ def _compiled(connection: Connection) -> dict[str, str]:
     return {f"default {name}": value for name, value in found.items() if value is not None}
 
 
-def _program_defaults(server: ProcessServer) -> dict[str, str]:
+def _program_defaults(server: OwnServer) -> dict[str, str]:
     """The defaults that the server program prints, and the text of ``perror`` for an error."""
     found: dict[str, str] = {}
-    installation = server.installation
-    text = _output(
-        [
-            *installation.launcher,
-            str(installation.mysqld),
-            *installation.options,
-            "--no-defaults",
-            "--verbose",
-            "--help",
-        ]
-    )
+    text = _output(server.client_program("mysqld"), ["--no-defaults", "--verbose", "--help"])
     for line in text.partition("\nVariables (--variable-name=value)")[2].splitlines():
         name, _, value = line.partition(" ")
         name = name.replace("-", "_")
@@ -166,15 +155,14 @@ def _program_defaults(server: ProcessServer) -> dict[str, str]:
     if "default log_bin" in found:
         found["default log_bin"] = "OFF" if found["default log_bin"].startswith("(No") else "ON"
     with contextlib.suppress(ServerUnavailable):
-        match = re.search(r"\((ER_\w+)\)", _output([*server.program("perror"), "1610"]))
+        match = re.search(r"\((ER_\w+)\)", _output(server.client_program("perror"), ["1610"]))
         if match is not None:
             found["symbol 1610"] = match[1]
     return found
 
 
-def _output(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
-    return done.stdout.decode("utf-8", "replace")
+def _output(program: Program, arguments: list[str], files: Mapping[str, bytes] | None = None) -> str:
+    return program.run(arguments, files=files, timeout=_SECONDS).stdout.decode("utf-8", "replace")
 
 
 def _warnings(connection: Connection, statement: str) -> list[int]:
@@ -289,10 +277,10 @@ def _give_v1(connection: Connection, schema: str, description: bytes) -> int:
 # --- mysqlbinlog -----------------------------------------------------------------------------------------------------
 
 
-def _printed(server: ProcessServer, schema: str) -> dict[str, Any]:
+def _printed(server: OwnServer, schema: str) -> dict[str, Any]:
     """The output of the client of the server's own version for logs made here."""
     try:
-        program = [*server.program("mysqlbinlog"), "--no-defaults"]
+        program = server.client_program("mysqlbinlog")
     except ServerUnavailable:
         return {}
     number = TableMap(
@@ -321,22 +309,20 @@ def _printed(server: ProcessServer, schema: str) -> dict[str, Any]:
         server, program, document, rows_body(document, EventType.WRITE_ROWS, [row], flags=STMT_END)
     )
     if dialect_of(server.number).log.tlv_max:
-        answers["printed metadata"] = _client(server, [*program, "--print-table-metadata"], unknown)
+        answers["printed metadata"] = _client(server, program, unknown, options=["--print-table-metadata"])
     return answers
 
 
-def _client(server: ProcessServer, program: list[str], *bodies: Body) -> str:
+def _client(server: OwnServer, program: Program, *bodies: Body, options: Sequence[str] = ()) -> str:
     lengths = post_header_lengths(dialect_of(server.number).log)
     writer = FileWriter(format=FormatDescription(server_version=server.version, post_header_lengths=lengths))
     writer.position = len(MAGIC)
     data = MAGIC + writer.add(writer.format) + b"".join(map(writer.add, bodies))
-    with tempfile.NamedTemporaryFile(suffix=".binlog") as file:
-        file.write(data)
-        file.flush()
-        return _output([*program, "--base64-output=DECODE-ROWS", "-v", file.name])
+    words = ["--no-defaults", *options, "--base64-output=DECODE-ROWS", "-v", "made.binlog"]
+    return _output(program, words, {"made.binlog": data})
 
 
-def _page_types(server: ProcessServer, connection: Connection, schema: str) -> list[int]:
+def _page_types(files: Files, connection: Connection, schema: str) -> list[int]:
     """Types of the pages of a table with a long column, and of a table that the server has made for itself."""
     create = "CREATE TABLE b (id INT PRIMARY KEY, b LONGBLOB)"
     try:
@@ -345,20 +331,19 @@ def _page_types(server: ProcessServer, connection: Connection, schema: str) -> l
         connection.execute(create)
     connection.execute("INSERT INTO b VALUES (1, REPEAT('x', 100000))")
     connection.execute("ALTER TABLE b FORCE")  # a table that is built anew has its rows and long values in the file
-    file = server.data_directory / schema / "b.ibd"
-    if not file.exists():  # the lab's own servers can have all tables in the system tablespace
+    file = f"{schema}/b.ibd"
+    if not files.exists(file):  # the lab's own servers can have all tables in the system tablespace
         return []
-    own = server.data_directory / "sys" / "sys_config.ibd"
-    found = _types_in(file)
-    if found > _ROWS and own.exists():
-        return sorted(found | _types_in(own))
+    own = "sys/sys_config.ibd"
+    found = _types_in(files.read(file))
+    if found > _ROWS and files.exists(own):
+        return sorted(found | _types_in(files.read(own)))
     connection.execute("FLUSH TABLES b FOR EXPORT")  # all pages, but in the first second of a server it waits
     try:
-        return sorted(_types_in(file))
+        return sorted(_types_in(files.read(file)))
     finally:
         connection.execute("UNLOCK TABLES")
 
 
-def _types_in(file: Path) -> set[int]:
-    data = file.read_bytes()
+def _types_in(data: bytes) -> set[int]:
     return {int.from_bytes(data[place + _TYPE_AT : place + _TYPE_AT + 2]) for place in range(0, len(data), _PAGE)}

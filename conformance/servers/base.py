@@ -14,8 +14,10 @@ from conformance.servers.wire.capture import Capture
 from conformance.servers.wire.connection import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from conformance.servers.files import Files
+    from conformance.servers.programs import Ended, Limits, Program
     from conformance.servers.wire.connection import Address, Connection
 
 SCHEMA_PREFIX = "binlog_lab_"
@@ -76,9 +78,33 @@ class Server(Closing):
         """Where the server comes from, in a few words that stay true when it is gone: for reports."""
         return self.describe()
 
-    def program(self, name: str) -> list[str]:
-        """Command words of a MySQL client program that fits this server."""
+    @property
+    def files(self) -> Files:
+        """The files below the data directory. Raises :class:`ServerUnavailable` where the lab cannot reach them."""
+        raise ServerUnavailable(f"the data directory of {self.id} is not the lab's to read")
+
+    def client_program(self, name: str, *, login: bool = False) -> Program:
+        """A MySQL client program that fits this server. ``login``: its first arguments log in as root.
+
+        Raises :class:`ServerUnavailable` where there is none: the error says what is missing.
+        """
+        del login
         raise ServerUnavailable(f"{self.id} brings no programs, so there is no {name}")
+
+    def run_program(
+        self,
+        name: str,
+        arguments: Sequence[str],
+        *,
+        login: bool = False,
+        stdin: bytes = b"",
+        files: Mapping[str, bytes] | None = None,
+        timeout: float | None = None,
+        limits: Limits | None = None,
+    ) -> Ended:
+        """Run a client program to its end; see :meth:`client_program` and ``Program.run``."""
+        program = self.client_program(name, login=login)
+        return program.run(arguments, stdin=stdin, files=files, timeout=timeout, limits=limits)
 
     def tcp_address(self) -> Address:
         """The host, port and account that a replica or a program uses."""

@@ -42,6 +42,10 @@ class ServerUnavailable(ServerError):
         super().__init__("\n".join(parts))
 
 
+class NoSuchFile(ServerError):
+    """A file is not in the server's data directory."""
+
+
 class StartFailed(ServerUnavailable):
     """A started server did not become ready; ``detail`` holds the end of its error log."""
 

@@ -24,7 +24,7 @@ from conformance.servers.install import bundle
 from conformance.servers.install.apt_sources import archives, distribution, read_sources
 from conformance.servers.install.cache import FILES, cache_root, free_files
 from conformance.servers.install.installation import from_path, on_path
-from conformance.servers.install.server_packages import no_archive, suites_of
+from conformance.servers.install.server_packages import fits, no_archive, suites_of
 from conformance.servers.roles.old_server import old_installation
 from conformance.servers.run.directories import temporary_directory
 from conformance.servers.run.presence import has_semaphores
@@ -132,7 +132,7 @@ def _cached_bundles() -> tuple[Fact, Installation | None, bool]:
     """The fact, the programs of the bundle to use if they can be started, and whether there is such a bundle."""
     found = bundle.cached()
     pin = bundle.pinned_version()
-    if pin is not None and all(item.version != pin for item in found):
+    if pin is not None and not any(fits(item.version, pin) for item in found):
         have = ", ".join(item.version for item in found) or "none"
         return (
             Fact(
@@ -156,7 +156,7 @@ def _cached_bundles() -> tuple[Fact, Installation | None, bool]:
             False,
         )
     try:
-        installation = next(item for item in found if pin in (None, item.version)).installation()
+        installation = next(item for item in found if fits(item.version, pin)).installation()
     except ServerUnavailable as error:  # on a file system that starts no programs, for one
         return Fact("bundle", State.ABSENT, f"{error.missing} (in {cache_root()})", error.remedy), None, True
     words = ", ".join(f"MySQL {item.version} (fetched {item.fetched[:10]})" for item in found)

@@ -17,7 +17,7 @@ from conformance.servers.auto import Wishes, resolve
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError, ServerUnavailable, SqlError
 from conformance.servers.install.cache import silent
-from conformance.servers.run.process import ProcessServer
+from conformance.servers.run.owned import OwnServer
 from conformance.servers.wire.capture import Position
 from conformance.subjects.answers import SubjectUnavailable
 
@@ -188,7 +188,7 @@ class Source(Closing):
 
         Observed on 9.7.4: a client that asks for the file gets its present bytes, and then the next file.
         """
-        if not isinstance(self._server, ProcessServer):
+        if not isinstance(self._server, OwnServer):
             raise NotServed("the kit cannot put a log into this server")
         self._session().execute("FLUSH BINARY LOGS")
         self._server.put_data(name, log)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.by_hand.injection import Injection
     from conformance.cases.bytes_case import BytesCase
+    from conformance.servers.programs import Program
     from conformance.servers.roles.applier import Applier
     from conformance.servers.roles.injector import Injector
     from conformance.servers.roles.relay_log_applier import LogEnd, LogReader
@@ -258,7 +259,7 @@ class Files:
     name = CLIENT
     together = True
 
-    def __init__(self, program: Sequence[str], bench: Bench, jobs: int = 1) -> None:
+    def __init__(self, program: Program, bench: Bench, jobs: int = 1) -> None:
         self.program = program
         self.jobs = jobs
         self.bench = bench

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.servers.auto import find_maker
 from conformance.servers.errors import ServerUnavailable, SpecError
+from conformance.servers.programs import LocalProgram
 from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.relay_log_applier import SteadyLogReader, launch_replica
@@ -91,6 +92,6 @@ def openers(
             raise ServerUnavailable(
                 "mysqlbinlog of a container reads no files of this machine", "--channel statements --channel applier"
             )
-        program = maker.installation.program(CLIENT)
+        program = LocalProgram(maker.installation.program(CLIENT))
         all_of_them[CLIENT] = lambda: Files(program, bench, jobs)
     return {name: all_of_them[name] for name in names}

@@ -42,6 +42,12 @@ def official_image(engine: DockerClient) -> str:
     return _image(engine, "official")
 
 
+@pytest.fixture(scope="session")
+def clients_image(engine: DockerClient) -> str:
+    """What docker/clients makes of the official one, if the engine has it."""
+    return _image(engine, "clients")
+
+
 def _image(engine: DockerClient, which: str) -> str:
     name = engines.IMAGES[which]
     if not engine.images.list(name=name):

@@ -20,7 +20,9 @@ from conformance.servers.containers.image import DATA, find_image
 from conformance.servers.containers.run import engine_run
 from conformance.servers.containers.server import MEMORY, ContainerMaker
 from conformance.servers.containers.standing import kept_containers, remove_kept
-from conformance.servers.errors import ConnectionLost, ServerDied, ServerUnavailable, StartFailed
+from conformance.servers.containers.tools import Tool
+from conformance.servers.errors import ConnectionLost, NoSuchFile, ServerDied, ServerUnavailable, StartFailed
+from conformance.servers.programs import Limits
 from conformance.servers.roles.pair import Pair
 from conformance.servers.wire.capture import split_events
 from tests.live import ROOT, environment, lab, started, until
@@ -186,26 +188,68 @@ def test_files_go_into_the_data_directory_and_out_again(server: ContainerServer,
     assert shown.lower() == (b"\xfebin" + bytes(range(256))).hex()
 
 
-def test_programs_run_inside_with_input_files_exit_codes_and_signals(server: ContainerServer, tmp_path: Path) -> None:
-    done = subprocess.run([*server.client("mysql"), "-N"], input=b"SELECT 6 * 7;\n", capture_output=True, check=False)
+def test_programs_run_beside_the_server_with_input_files_exit_codes_and_signals(server: ContainerServer) -> None:
+    done = server.run_program("mysql", ["-N"], login=True, stdin=b"SELECT 6 * 7;\n")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"42\n", b"")
-    done = subprocess.run([*server.client("mysql"), "-e", "nonsense"], capture_output=True, check=False)
+    done = server.run_program("mysql", ["-e", "nonsense"], login=True)
     assert done.returncode == 1
-    assert b"ERROR 1064" in done.stderr
+    assert "ERROR 1064" in done.words
     with server.connect() as connection, server.schema(connection):
         capture = server.capture()
         start = capture.mark(connection)
         connection.execute("CREATE TABLE seen (a INT)")
-        (tmp_path / "log").write_bytes(capture.since(start).file_bytes())
+        log = capture.since(start).file_bytes()
         capture.close()
-    command = [*server.program("mysqlbinlog"), "--no-defaults", str(tmp_path / "log")]
-    done = subprocess.run(command, capture_output=True, check=False)
+    done = server.run_program("mysqlbinlog", ["--no-defaults", "log"], files={"log": log})
     assert done.returncode == 0, done.stderr
     assert b"CREATE TABLE seen (a INT)" in done.stdout
-    shell = [*server.program("mysql")[:-1], "sh", "-c", "kill -SEGV $$"]
-    assert subprocess.run(shell, capture_output=True, check=False).returncode == -signal.SIGSEGV
-    with pytest.raises(ServerUnavailable, match="no-such-program"):
-        server.program("no-such-program")
+    with pytest.raises(ServerUnavailable, match="brings no no-such-program") as caught:
+        server.client_program("no-such-program")
+    assert "docker/clients" in caught.value.remedy
+
+
+def test_what_a_program_does_is_told_as_of_one_of_this_machine(server: ContainerServer) -> None:
+    beside = Tool(engine_run(), server.image.id)
+    done = beside.run(["sh", "-c", "echo out; echo words >&2; kill -SEGV $$"])
+    assert (done.returncode, done.stdout, done.words) == (-signal.SIGSEGV, b"out\n", "words")
+    assert beside.run(["no-such-program"]).returncode == 127
+    assert beside.run(["sleep", "60"], timeout=0.5).returncode is None
+    assert beside.run(["sh", "-c", "while :; do :; done"], limits=Limits(1, 1 << 30)).returncode is None
+    assert beside.run(["sh", "-c", "ls /tmp"]).stdout.count(b"binlog-lab-") == 2  # its own folders: the others are gone
+    beside.container.kill()
+    assert beside.run(["cat", "given"], files={"given": b"\0\xff"}).stdout == b"\0\xff"
+
+
+def test_data_files_are_read_while_the_server_runs_and_when_it_is_killed(image: Image) -> None:
+    with ContainerMaker(image).launch(server_id=8) as server:
+        with server.connect() as connection:
+            connection.execute_many(["CREATE SCHEMA kept", "CREATE TABLE kept.t (id INT PRIMARY KEY)"]).check()
+            connection.execute("FLUSH TABLES kept.t FOR EXPORT")
+            exported = server.files.matching("kept/*")
+            connection.execute("UNLOCK TABLES")
+        assert sorted(exported) == ["kept/t.cfg", "kept/t.ibd"]
+        assert server.files.read("./kept/t.ibd") == server.files.read(f"{DATA}/kept/t.ibd") == exported["kept/t.ibd"]
+        assert server.files.matching("binlog.0*") == {name: server.files.read(name) for name in ("binlog.000001",)}
+        with pytest.raises(NoSuchFile, match=r"no file kept/no\.ibd"):
+            server.files.read("kept/no.ibd")
+        with pytest.raises(NoSuchFile, match=r"no folder for away/t\.ibd"):
+            server.files.write("away/t.ibd", b"")
+        assert server.files.matching("away/*") == {}
+        server.files.write("kept/made.cfg", b"made")
+        assert server.files.matching("kept/m*") == {"kept/made.cfg": b"made"}
+        server.files.remove(["kept/made.cfg", "kept/never.cfg"])
+        assert not server.files.exists("kept/made.cfg")
+        server.kill()
+        assert list(server.files.matching("*/t.ibd", "ibdata1")) == ["ibdata1", "kept/t.ibd"]
+        with pytest.raises(ServerUnavailable, match=r"is not running|cannot be removed"):
+            server.files.remove(["kept/t.ibd"])
+        done = server.run_program("ibd2sdi", ["t.ibd"], files={"t.ibd": server.files.read("kept/t.ibd")})
+        assert done.returncode == 0, done.stderr
+        assert b'"name": "t"' in done.stdout
+        server.container.remove(force=True)
+        with pytest.raises(ServerUnavailable, match=r"(?i)no such container") as caught:
+            server.files.read("kept/t.ibd")
+        assert not isinstance(caught.value, NoSuchFile)
 
 
 def test_a_replica_reaches_its_source_by_name(server: ContainerServer, image: Image) -> None:

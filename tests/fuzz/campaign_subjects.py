@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.judge.damage.crashes import damage_of_log
 from conformance.requirements.deviations import load_deviations
+from conformance.servers.programs import LocalProgram
 from conformance.servers.roles.mysqlbinlog import ClientEnd
 from fuzz.campaigns import channels
 from fuzz.campaigns.buckets import Buckets
@@ -121,7 +122,7 @@ def campaign(
     made: dict[str, Callable[[], Any]] = {
         STATEMENTS: lambda: Statements(ModelInjector(answer), bench),  # type: ignore[arg-type]
         APPLIER: lambda: Transactions(ModelInjector(answer), bench),  # type: ignore[arg-type]
-        CLIENT: lambda: Files(("mysqlbinlog",), bench),
+        CLIENT: lambda: Files(LocalProgram(["mysqlbinlog"]), bench),
         REPLICA: lambda: Logs([ModelReader(answer), ModelReader(answer)], bench),  # type: ignore[list-item]
     }
     about = About(campaign=name, seed=seed, subject="a model", command="binlog-lab fuzz server")

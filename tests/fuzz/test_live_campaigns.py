@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.servers.programs import LocalProgram
 from conformance.servers.roles import mysqlbinlog
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.mysqlbinlog import print_bytes
@@ -90,7 +91,7 @@ def test_a_client_that_hangs_is_ended(tmp_path: Path) -> None:
     program = tmp_path / "hanging"
     program.write_text("#!/bin/sh\necho begun\nexec sleep 600\n")
     program.chmod(0o755)
-    end = print_bytes([str(program)], b"", patience=0.5)
+    end = print_bytes(LocalProgram([str(program)]), b"", patience=0.5)
     assert (end.status, end.text) == (None, b"begun\n")
 
 
@@ -99,14 +100,14 @@ def test_a_client_that_spins_is_ended_by_the_time_it_had(tmp_path: Path, monkeyp
     program.write_text("#!/usr/bin/env python3\nwhile True: pass\n")
     program.chmod(0o755)
     monkeypatch.setattr(mysqlbinlog, "PROCESSOR_SECONDS", 1)
-    assert print_bytes([str(program)], b"").status is None
+    assert print_bytes(LocalProgram([str(program)]), b"").status is None
 
 
 def test_the_memory_of_a_client_is_seen(tmp_path: Path) -> None:
     program = tmp_path / "growing"
     program.write_text("#!/usr/bin/env python3\nx = bytearray(200 << 20)\n")
     program.chmod(0o755)
-    end = print_bytes([str(program)], b"")
+    end = print_bytes(LocalProgram([str(program)]), b"")
     assert end.status == 0
     assert end.peak > 200 << 20
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import os
 import socket
-import tarfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.servers.containers import engine
-from conformance.servers.containers.exec import copied
 from conformance.servers.containers.image import Image
 from conformance.servers.containers.server import ContainerMaker, _status
 from conformance.servers.errors import ServerUnavailable
@@ -102,26 +99,6 @@ def test_what_was_removed_is_counted_in_words() -> None:
 def test_an_exit_code_above_128_is_a_signal(code: int, status: int) -> None:
     assert _status({"Running": False, "ExitCode": code}) == status
     assert _status({"Running": True, "ExitCode": code}) is None
-
-
-def test_files_among_the_arguments_of_a_program_go_into_the_container(tmp_path: Path) -> None:
-    class Taking:
-        archive = b""
-
-        def put_archive(self, path: str, data: bytes) -> None:
-            assert path == "/tmp"
-            self.archive = data
-
-    (tmp_path / "log").write_bytes(b"\xfebin")
-    container = Taking()
-    words = copied(container, ["-v", str(tmp_path / "log"), "/no/such/file", "--to=/etc/passwd"])
-    assert words[0] == "-v"
-    assert words[1].startswith("/tmp/binlog-lab-")
-    assert words[2:] == ["/no/such/file", "--to=/etc/passwd"]
-    with tarfile.open(fileobj=io.BytesIO(container.archive)) as archive:
-        inside = archive.extractfile(words[1].removeprefix("/tmp/"))
-        assert inside is not None
-        assert inside.read() == b"\xfebin"
 
 
 def test_paths_of_a_container_are_never_looked_at_here(tmp_path: Path) -> None:

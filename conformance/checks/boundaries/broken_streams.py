@@ -15,8 +15,8 @@ from conformance.servers.roles.receiver import ParserWarning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
+    from conformance.servers.programs import Program
     from generators.streams import Placed
 
 _AT: Final = re.compile(rb"^# at (\d+)$", re.MULTILINE)
@@ -81,9 +81,9 @@ class RowFormatRun(NamedTuple):
     words: str
 
 
-def run_row_format(program: Sequence[str], path: Path, stream: Sequence[Placed]) -> RowFormatRun:
+def run_row_format(program: Program, log: bytes, stream: Sequence[Placed]) -> RowFormatRun:
     """Run ``mysqlbinlog --require-row-format``: the refused event follows the last event that the client printed."""
-    status, text, words = client_output(program, path, "--require-row-format", "-v")
+    status, text, words = client_output(program, log, "--require-row-format", "-v")
     if not status:
         return RowFormatRun(None, words)
     places = _AT.findall(text)

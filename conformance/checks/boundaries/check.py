@@ -10,8 +10,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from contextlib import closing, contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.harness.check import Check
+    from conformance.servers.programs import Program
     from conformance.servers.roles.receiver import ReceiverTarget
     from conformance.servers.wire.capture import Capture, Captured
     from conformance.servers.wire.connection import Connection
@@ -293,14 +292,12 @@ def test_marked_files_are_printed_and_applied(check: Check) -> None:
     target = needed_target(check)
     program = check.needs_programs("mysqlbinlog", "mysql", server=target.server)
     target.set_gtid_mode("OFF")  # with GTIDs a session that was given a FORMAT_DESCRIPTION cannot go on
-    with TemporaryDirectory(prefix="binlog-lab-") as directory, closing(target.server.capture()) as capture:
+    with closing(target.server.capture()) as capture:
         for number in check.blocks():
-            _marked_file(check, target, capture, program, Path(directory) / "marked.binlog", number)
+            _marked_file(check, target, capture, program, number)
 
 
-def _marked_file(
-    check: Check, target: ReceiverTarget, capture: Capture, program: Sequence[str], path: Path, number: int
-) -> None:
+def _marked_file(check: Check, target: ReceiverTarget, capture: Capture, program: Program, number: int) -> None:
     begun = time.perf_counter()
     session = target.session()
     draw = Stream("marked", check.seed, number)
@@ -318,13 +315,13 @@ def _marked_file(
     rows = _rows(target)
     session.execute(f"DROP SCHEMA {_SCHEMA}")
     marked = marked_files.mark_file([captured.format_description, *captured.events])
-    path.write_bytes(boundaries.file_of(marked))
-    ours = marked_files.text_of(path.read_bytes(), dialect_of(target.server.number).server)
-    status, real, words = marked_files.client_output(program, path, "-vv", "--base64-output=decode-rows")
+    file = boundaries.file_of(marked)
+    ours = marked_files.text_of(file, dialect_of(target.server.number).server)
+    status, real, words = marked_files.client_output(program, file, "-vv", "--base64-output=decode-rows")
     text_problems = marked_files.judge_text(marked, ours, real)
     if status:
         text_problems.append(Problem("mysqlbinlog", "a text", words, "mysqlbinlog failed"))
-    status, text, words = marked_files.client_output(program, path, "--skip-gtids")
+    status, text, words = marked_files.client_output(program, file, "--skip-gtids")
     problems = marked_files.judge_binlog(marked, text)
     replayed = mysqlbinlog_replay.feed(target.server, mysqlbinlog_replay.Text(text))
     got = _rows(target) if replayed.error is None else {}

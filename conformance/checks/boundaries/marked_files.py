@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-import subprocess
 from io import BytesIO
 from time import localtime
 from typing import TYPE_CHECKING, Final
@@ -23,10 +22,11 @@ from conformance.reference.text.mysqlbinlog import LogText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from conformance.reference.dialect import ServerFacts
+    from conformance.servers.programs import Program
 
+_FILE: Final = "marked.binlog"
 _IN_BINLOG: Final = frozenset(
     (
         EventType.TABLE_MAP,
@@ -128,10 +128,10 @@ def text_of(data: bytes, server: ServerFacts | None = None) -> bytes:
     return b"".join([text.begin(), *pieces, *text.end()])
 
 
-def client_output(program: Sequence[str], path: Path, *options: str) -> tuple[int, bytes, str]:
-    """Exit status, standard output and standard error of the real client."""
-    done = subprocess.run([*program, "--no-defaults", *options, str(path)], capture_output=True, check=False)
-    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip()
+def client_output(program: Program, log: bytes, *options: str) -> tuple[int | None, bytes, str]:
+    """Exit status, standard output and standard error of the real client for a file."""
+    done = program.run(["--no-defaults", *options, _FILE], files={_FILE: log})
+    return done.returncode, done.stdout, done.words
 
 
 def binlog_events(text: bytes) -> list[bytes]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.judge.problem import Problem
 from conformance.requirements.versions import dialect_of
+from conformance.servers.errors import ServerUnavailable
 
 if TYPE_CHECKING:
     from conformance.harness.check import Check
@@ -16,9 +17,12 @@ def needed_target(check: Check) -> ReceiverTarget:
     """The server whose log, receiver and client the checks judge; skips where there can be none."""
     lab = check.lab
     check.needs_server("a server: its log, its replica's receiver and its mysqlbinlog are judged")
-    target = lab.receiver() if dialect_of(lab.version).terms.change_source == "SOURCE" else None
+    try:
+        target = lab.receiver() if dialect_of(lab.version).terms.change_source == "SOURCE" else None
+    except ServerUnavailable as error:
+        check.skip(f"needs a receiver that can read from the lab: {error}")
     if target is None:
-        check.skip("needs a server of 8.0.23 or newer that the lab starts as a process beside the one under test")
+        check.skip("needs a server of 8.0.23 or newer that the lab starts beside the one under test")
     return target
 
 

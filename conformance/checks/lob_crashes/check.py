@@ -13,7 +13,7 @@ from conformance.checks.lob_crashes.judge import ROLLED_BACK, judge
 from conformance.checks.lob_crashes.run import OPTIONS, Victim
 from conformance.judge.problem import Problem
 from conformance.servers.errors import ServerDied, StartFailed
-from conformance.servers.run.process import ProcessServer, death_reason
+from conformance.servers.run.process import death_reason
 
 if TYPE_CHECKING:
     from conformance.checks.lob_crashes.judge import Crash
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 def test_large_objects_survive_a_crash(check: Check) -> None:
     """Every kill leaves readable or refused files; recovery gives every document as the log has it."""
     server = check.needs_own_server("a server: one like it is killed", "only a server that the lab starts is killed")
-    if not isinstance(server, ProcessServer):
-        check.leave_out("its data files are inside a container")
     launch = partial(server.maker.launch, options={**server.options, **OPTIONS}, narrate=check.narrate)
     total = check.size()
     told = Tally()

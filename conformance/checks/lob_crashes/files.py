@@ -13,7 +13,7 @@ from conformance.reference.innodb.records import OffPage
 from conformance.reference.jsonb.decode import decode
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping
 
     from conformance.reference.innodb.large_values import LargeValue
     from conformance.reference.innodb.pages import Page
@@ -66,23 +66,24 @@ class FilesRead:
             self.unnamed.append(f"{where}: {error}")
 
 
-def read_files(folder: Path) -> FilesRead:
-    """Read every document of every data file in a folder."""
+def read_files(files: Mapping[str, bytes]) -> FilesRead:
+    """Read every document of every data file; ``files``: their contents by their names in the data directory."""
     found = FilesRead()
-    for path in sorted(folder.glob("*.ibd")):
+    for place, data in files.items():
+        name = place.rpartition("/")[2]
         found.files += 1
         try:
-            _read(path, found)
+            _read(name, data, found)
         except CodecError as error:
             found.refused_files += 1
-            found.refuse(path.name, error)
+            found.refuse(name, error)
         except Exception as error:  # noqa: BLE001 - an undeclared error is what is looked for
-            found.undeclared.append(f"{path.name}: {error!r}")
+            found.undeclared.append(f"{name}: {error!r}")
     return found
 
 
-def _read(path: Path, found: FilesRead) -> None:
-    space = _CountedPages(path.read_bytes())
+def _read(name: str, data: bytes, found: FilesRead) -> None:
+    space = _CountedPages(data)
     reader = LobReader(space)
     rows, pages = 0, {_ROOT}
     for value in large_values(space, list(table_objects(space)), deleted=True):
@@ -91,11 +92,11 @@ def _read(path: Path, found: FilesRead) -> None:
         try:
             decode(_bytes(value, reader))
         except CodecError as error:
-            found.refuse(path.name, error.at(value.column).at(f"page[{value.row.page}]"))
+            found.refuse(name, error.at(value.column).at(f"page[{value.row.page}]"))
         else:
             found.documents += 1
     if pages == {_ROOT}:  # written as a whole: a tree of several pages may be half new
-        found.rows[path.stem] = rows
+        found.rows[name.removesuffix(".ibd")] = rows
 
 
 def _bytes(value: LargeValue, reader: LobReader) -> bytes:

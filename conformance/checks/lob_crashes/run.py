@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from contextlib import ExitStack, contextmanager
+from io import BytesIO
 from typing import TYPE_CHECKING, Final, Self
 
 from conformance.checks.lob_crashes.files import read_files
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conformance.reference.replay.data_files import Comparison
-    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
     from generators.draw import Draw
 
@@ -49,7 +50,7 @@ _AIM: Final = 0.5  # seconds to wait for a moment
 class Victim:
     """The server, and the tables that its log gives."""
 
-    def __init__(self, launch: Callable[[], ProcessServer], seed: str) -> None:
+    def __init__(self, launch: Callable[[], OwnServer], seed: str) -> None:
         self._seed = seed
         self._replay = Replay()
         self._read: set[str] = set()
@@ -71,10 +72,10 @@ class Victim:
         """Let sessions work, kill the server, read its files, start it again, and read what is there."""
         draw = Stream("lob-crashes", self._seed, number)
         crash, sessions = self._killed(draw)
-        crash.before = read_files(self.server.data_directory / _SCHEMA)
+        crash.before = read_files(self.server.files.matching(f"{_SCHEMA}/*.ibd"))
         self.server.start()
         with self.server.connect(database=_SCHEMA) as connection:
-            self._read_log()
+            self._read_log(connection)
             crash.log = self._documents()
             crash.logged = dict(map(tuple, self._replay.tables[_SCHEMA, DONE].rows.values()))
             crash.server = _selected(connection)
@@ -128,15 +129,14 @@ class Victim:
         )
         return crash, sessions
 
-    def _read_log(self) -> None:
+    def _read_log(self, connection: Connection) -> None:
         """Replay the logs that the server will not write to any more: all but the newest."""
-        *closed, _ = sorted(self.server.data_directory.glob("binlog.0*"))
-        for path in closed:
-            if path.name not in self._read:
-                self._read.add(path.name)
-                with path.open("rb") as file:
-                    for event in read_events(file, expand=True):
-                        self._replay.event(event)
+        *closed, _ = [str(row[0]) for row in connection.execute("SHOW BINARY LOGS").texts()]
+        for name in closed:
+            if name not in self._read:
+                self._read.add(name)
+                for event in read_events(BytesIO(self.server.files.read(name)), expand=True):
+                    self._replay.event(event)
         self._replay.roll_back()
 
     def _documents(self) -> dict[Place, str]:
@@ -154,12 +154,9 @@ class Victim:
     def _compared(self, connection: Connection) -> tuple[Comparison, ...]:
         """Every row of the files against the log."""
         with _exported(connection):
-            files = []
-            for name in _TABLES:
-                path = self.server.data_directory / _SCHEMA / f"{name}.ibd"
-                data = path.read_bytes()
-                files.append((path.name, _tablespace(data)))
-            return tuple(DataFiles(files).compare(self._replay.tables))
+            found = self.server.files.matching(*(f"{_SCHEMA}/{name}.ibd" for name in _TABLES))
+        files = [(f"{name}.ibd", _tablespace(found[f"{_SCHEMA}/{name}.ibd"])) for name in _TABLES]
+        return tuple(DataFiles(files).compare(self._replay.tables))
 
 
 def _tablespace(data: bytes) -> Tablespace:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.reference.innodb.large_values import LobReader, large_values, table_objects
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from conformance.checks.lob_versions.transactions import Table
     from conformance.reference.innodb.large_values import Row
     from conformance.reference.innodb.lob import Lob
+    from conformance.servers.files import Files
     from conformance.servers.wire.connection import Connection
 
 
@@ -66,14 +66,12 @@ def tablespace(data: bytes) -> Tablespace:
     return Tablespace.of_bytes(data, verify=False)
 
 
-def copies(session: Connection, schema: str, tables: Iterable[Table]) -> dict[Table, FileCopy]:
+def copies(files: Files, session: Connection, schema: str, tables: Iterable[Table]) -> dict[Table, FileCopy]:
     """The files of the tables at one moment."""
     tables = tuple(tables)
-    folder = session.execute("SELECT @@datadir").scalar()
-    assert folder is not None
     session.execute(f"FLUSH TABLES {', '.join(f'{schema}.{table.name}' for table in tables)} FOR EXPORT")
     try:
-        data = {table: (Path(folder) / schema / f"{table.name}.ibd").read_bytes() for table in tables}
+        found = files.matching(*(f"{schema}/{table.name}.ibd" for table in tables))
     finally:
         session.execute("UNLOCK TABLES")
-    return {table: FileCopy.of(file) for table, file in data.items()}
+    return {table: FileCopy.of(found[f"{schema}/{table.name}.ibd"]) for table in tables}

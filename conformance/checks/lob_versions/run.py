@@ -150,12 +150,12 @@ class BlockRun:
         return found
 
     def _copies(self) -> dict[Table, FileCopy]:
-        return copies(self.writer, self.schema, TABLES)
+        return copies(self.server.files, self.writer, self.schema, TABLES)
 
     def _with_undo(self) -> tuple[dict[Table, FileCopy], UndoTablespaces]:
         """The files of the tables, and those of the undo log."""
         with pages_written(self.writer):
-            logs = [tablespace(path.read_bytes()) for path in undo_files(self.writer)]
+            logs = [tablespace(self.server.files.read(name)) for name in undo_files(self.writer)]
             return self._copies(), UndoTablespaces(logs)
 
     def _texts(self, session: Connection) -> Texts:

@@ -14,16 +14,17 @@ from conformance.judge.damage import listed
 from conformance.judge.damage.nearest import nearest_crash
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from conformance.cases.bytes_case import BytesCase
     from conformance.harness.recorder import BlockRecord
     from conformance.judge.damage.mysqlbinlog import PrintedLog
+    from conformance.servers.programs import Program
 
 _SECONDS: Final = 10.0  # for shrinking one file
 
 
-def shrink_file(program: Sequence[str], item: PrintedLog, *, seconds: float = _SECONDS) -> PrintedLog:
+def shrink_file(program: Program, item: PrintedLog, *, seconds: float = _SECONDS) -> PrintedLog:
     """The smallest file found in the time that shows the same failure."""
     last = item
 

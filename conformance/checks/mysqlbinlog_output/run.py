@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from conformance.harness.campaign.run import server_limits
@@ -17,30 +14,32 @@ from conformance.servers.wire.capture import Captured
 from conformance.servers.wire.groups import groups_of_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from conformance.cases.script import Script
     from conformance.harness.campaign.blocks import Limits
     from conformance.harness.check import Check
+    from conformance.servers.programs import Program
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection
 
 UPDATES: Final = 50  # of a block
+_FILE: Final = "block.binlog"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Client:
-    """The client, and the server whose updates it prints. ``path``: the file of the current block."""
+    """The client, and the server whose updates it prints. ``log``: the file of the current block."""
 
-    program: Sequence[str]
+    program: Program
     connection: Connection
     capture: Capture
     schema: str
     limits: Limits
-    path: Path
+    log: bytes = b""
 
     def write_log(self, script: Script, perform: Callable[[Client, Script], object]) -> list[RowsBody]:
-        """Perform a Case and write its part of the log to the file; returns its row events."""
+        """Perform a Case and keep its part of the log as the file; returns its row events."""
         start = self.capture.mark(self.connection)
         perform(self, script)
         end = self.capture.mark(self.connection)
@@ -50,12 +49,12 @@ class Client:
             format_description=self.capture.description(start.file),
             events=tuple(groups_of_thread(self.capture.since(start, end).events, self.connection.thread_id)),
         )
-        self.path.write_bytes(log.file_bytes())
+        self.log = log.file_bytes()
         return row_events(log.events)
 
     def text(self, option: str) -> bytes:
         """The ``###`` lines of the file."""
-        return client_text(self.program, self.path, option)
+        return client_text(self.program, self.log, option)
 
 
 @contextmanager
@@ -63,11 +62,7 @@ def mysqlbinlog(check: Check, what: str) -> Iterator[Client]:
     """The client of the server under test; skips without one. ``what``: which server the check needs."""
     server = check.needs_server(what)
     program = check.needs_programs("mysqlbinlog")
-    with (
-        server.connect() as connection,
-        server.schema(connection) as schema,
-        TemporaryDirectory(prefix="binlog-lab-") as directory,
-    ):
+    with server.connect() as connection, server.schema(connection) as schema:
         capture = server.capture()
         yield Client(
             program=program,
@@ -75,7 +70,6 @@ def mysqlbinlog(check: Check, what: str) -> Iterator[Client]:
             capture=capture,
             schema=schema,
             limits=server_limits(server),
-            path=Path(directory) / "block.binlog",
         )
         capture.close()
 
@@ -85,12 +79,12 @@ def run_updates(client: Client, script: Script) -> None:
     run_case(client.connection, client.capture, script, client.schema)
 
 
-def client_text(program: Sequence[str], path: Path, option: str) -> bytes:
+def client_text(program: Program, log: bytes, option: str) -> bytes:
     """The ``###`` lines of the real client for a file. Raises :class:`ClientFailed`."""
-    command = [*program, "--no-defaults", option, "--base64-output=decode-rows", str(path)]
-    done = subprocess.run(command, capture_output=True, check=False)
+    words = ["--no-defaults", option, "--base64-output=decode-rows", _FILE]
+    done = program.run(words, files={_FILE: log})
     if done.returncode:
-        raise ClientFailed(done.returncode, done.stderr.decode("utf-8", "replace").strip())
+        raise ClientFailed(done.returncode, done.words)
     return b"".join(line + b"\n" for line in done.stdout.split(b"\n") if line.startswith(b"###"))
 
 

@@ -150,7 +150,7 @@ def test_log_of_an_old_server(check: Check) -> None:
         capture.close()
         expected = run.read(servers.old, OFF)
         try:
-            text = mysqlbinlog_replay.print_log(old_server, start, end, program=new_server.program("mysqlbinlog"))
+            text = mysqlbinlog_replay.print_log(old_server, start, end, printer=new_server)
             replayed = mysqlbinlog_replay.feed(new_server, text)
         except (mysqlbinlog_replay.PrintFailed, ServerUnavailable) as error:
             block.differs(Problem("mysqlbinlog", "a text", str(error), "it failed"))

@@ -10,8 +10,6 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
     from conformance.judge.problem import Problem
     from conformance.reference.innodb.information_schema import Facts
-    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.run.owned import OwnServer
 
 _PAGE_SIZES: Final = (16_384, 4_096, 8_192, 32_768, 65_536)
 _BATCH: Final = 20  # sequences between two shutdowns
@@ -88,18 +86,17 @@ def test_files_of_ddl_sequences(check: Check) -> None:
     check.narrate(f"  page sizes {_PAGE_SIZES[: check.size('page-sizes')]}, {time.monotonic() - begun:.0f} s")
 
 
-def _batch(check: Check, server: ProcessServer, page_size: int, numbers: range, *, kill: bool) -> Judged:
+def _batch(check: Check, server: OwnServer, page_size: int, numbers: range, *, kill: bool) -> Judged:
     judged = Judged()
     sequences = [ddl_sequence(Stream("sdi", check.seed, page_size, number), page_size, number) for number in numbers]
-    with TemporaryDirectory(prefix="binlog-lab-") as folder, server.connect() as connection:
+    with server.connect() as connection:
         for sequence in sequences:
             outcome = run_sequence(connection, sequence)
-            place = Path(folder) / sequence.schema
-            observe(server, connection, outcome, place)
+            observe(server, connection, outcome)
             for file in outcome.files:
                 judged.add_file(file, outcome.tables, outcome.spaces)
             judged.add("SDI18", judge.records(outcome), len(outcome.files))
-            taken = imports.import_tables(server, connection, outcome, place)
+            taken = imports.import_tables(server, connection, outcome)
             judged.add("SDI66", taken.problems, taken.imported)
             judged.counts.update({
                 "sequences": 1, sequence.shape.format: 1, "changes": len(sequence.changes),
@@ -123,13 +120,11 @@ def _batch(check: Check, server: ProcessServer, page_size: int, numbers: range, 
     return judged
 
 
-def _whole_directory(server: ProcessServer, judged: Judged, tables: list[ShownTable], spaces: dict[int, Facts]) -> None:
+def _whole_directory(server: OwnServer, judged: Judged, tables: list[ShownTable], spaces: dict[int, Facts]) -> None:
     """The tablespaces of a server that was shut down, except the one of the dictionary."""
-    data = server.data_directory
-    ibd2sdi = server.program("ibd2sdi")
-    files = [
-        read_file(path, ibd2sdi) for path in sorted((*data.glob("*/*.ibd"), *data.glob("ddl*.ibd"), data / "ibdata1"))
-    ]
+    ibd2sdi = server.client_program("ibd2sdi")
+    found = server.files.matching("*/*.ibd", "ddl*.ibd", "ibdata1")
+    files = [read_file(name, data, ibd2sdi) for name, data in found.items()]
     for file in files:
         judged.add_file(file, tables, spaces)
     judged.add("SDI66", imports.definitions(files, tables), len(tables))

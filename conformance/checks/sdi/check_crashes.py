@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
     from conformance.judge.problem import Problem
     from conformance.reference.innodb.information_schema import Facts
-    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.run.owned import OwnServer
 
 _SESSIONS: Final = 3
 _SCHEMA: Final = "crashes"
@@ -79,7 +79,7 @@ def test_kills_inside_ddl(check: Check) -> None:
     check.narrate(f"SDI64: {', '.join(f'{count} {words}' for words, count in counts.items())}")
 
 
-def _run_until_killed(server: ProcessServer, draw: Stream) -> int:
+def _run_until_killed(server: OwnServer, draw: Stream) -> int:
     """DDL in several sessions, and a kill; returns how many statements ended."""
     done: list[int] = []
 
@@ -106,13 +106,13 @@ def _run_until_killed(server: ProcessServer, draw: Stream) -> int:
     return len(done)
 
 
-def _files(server: ProcessServer, counts: Counter[str] | None = None) -> list[SdiFile]:
+def _files(server: OwnServer, counts: Counter[str] | None = None) -> list[SdiFile]:
     """The files of the schema and of the general tablespace. ``counts``: of a killed server, some may be refused."""
     found: list[SdiFile] = []
-    data = server.data_directory
-    for path in sorted((*(data / _SCHEMA).glob("*.ibd"), data / f"{_GENERAL}.ibd")):
+    ibd2sdi = server.client_program("ibd2sdi")
+    for name, data in server.files.matching(f"{_SCHEMA}/*.ibd", f"{_GENERAL}.ibd").items():
         try:
-            found.append(read_file(path, server.program("ibd2sdi")))
+            found.append(read_file(name, data, ibd2sdi))
         except CodecError:
             if counts is None:
                 raise

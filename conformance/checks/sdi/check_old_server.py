@@ -17,14 +17,15 @@ from conformance.servers.roles.old_server import launch_old
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from conformance.harness.check import Check
+    from conformance.servers.files import Files
     from conformance.servers.wire.connection import Connection
 
 _ROW_FORMATS: Final = ("DYNAMIC", "COMPACT", "REDUNDANT", "COMPRESSED")
 _CREATE: Final = "CREATE TABLE t (id int PRIMARY KEY, a int) ENGINE=InnoDB ROW_FORMAT={row_format}"
 _SCHEMA: Final = "sdi_lab"
+_FILE: Final = f"{_SCHEMA}/t.ibd"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,31 +66,32 @@ def test_old_servers_refuse_files_with_sdi(check: Check) -> None:
         for row_format in _ROW_FORMATS:
             connection.execute(_CREATE.format(row_format=row_format))
             session.execute(_CREATE.format(row_format=row_format))
-            new = _exported(connection, server.data_directory / schema)
-            own = _exported(session, old.data_directory / _SCHEMA)
-            place = old.data_directory / _SCHEMA / "t.ibd"
+            new = _exported(connection, server.files, schema)
+            own = _exported(session, old.files, _SCHEMA)
             given = Given(
-                row_format=row_format, own=_import(session, place, own), with_sdi=_import(session, place, new)
+                row_format=row_format,
+                own=_import(session, old.files, own),
+                with_sdi=_import(session, old.files, new),
             )
             block.differs(*refuses(given))
             connection.execute("DROP TABLE t")
             session.execute("DROP TABLE t")
-            place.unlink(missing_ok=True)  # a file that was refused stays
+            old.files.remove([_FILE])  # a file that was refused stays
 
 
-def _exported(connection: Connection, folder: Path) -> bytes:
+def _exported(connection: Connection, files: Files, schema: str) -> bytes:
     connection.execute("INSERT INTO t VALUES (1, 2)")
     connection.execute("FLUSH TABLES t FOR EXPORT")
     try:
-        return (folder / "t.ibd").read_bytes()
+        return files.read(f"{schema}/t.ibd")
     finally:
         connection.execute("UNLOCK TABLES")
 
 
-def _import(connection: Connection, path: Path, data: bytes) -> int:
+def _import(connection: Connection, files: Files, data: bytes) -> int:
     """The error of IMPORT TABLESPACE, or 0."""
     connection.execute("ALTER TABLE t DISCARD TABLESPACE")
-    path.write_bytes(data)
+    files.write(_FILE, data)
     try:
         connection.execute("ALTER TABLE t IMPORT TABLESPACE")
     except SqlError as error:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.harness.check import Check
-    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
 
 REFUSED: Final = (
@@ -45,13 +45,14 @@ class Change:
     error: int = 0
 
 
-def exported(server: ProcessServer, connection: Connection, schema: str, table: str = "t") -> SdiFile:
+def exported(server: OwnServer, connection: Connection, schema: str, table: str = "t") -> SdiFile:
     """The file of a table, written out."""
     connection.execute(f"FLUSH TABLES {table} FOR EXPORT")
     try:
-        return read_file(server.data_directory / schema / f"{table}.ibd", server.program("ibd2sdi"))
+        data = server.files.read(f"{schema}/{table}.ibd")
     finally:
         connection.execute("UNLOCK TABLES")
+    return read_file(f"{table}.ibd", data, server.client_program("ibd2sdi"))
 
 
 def altered(change: Change) -> Iterator[Problem]:
@@ -105,7 +106,7 @@ def test_statements_that_change_a_table(check: Check) -> None:
 
 
 def observe(
-    server: ProcessServer, connection: Connection, schema: str, draw: Stream, number: int
+    server: OwnServer, connection: Connection, schema: str, draw: Stream, number: int
 ) -> dict[str, list[Change]]:
     """One table, from its CREATE on; the changes by the requirement that they show."""
     text = comment(draw, 30)

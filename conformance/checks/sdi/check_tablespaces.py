@@ -16,11 +16,9 @@ from conformance.servers.roles.data_files import pages_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.harness.check import Check
-    from conformance.servers.wire.connection import Connection
 
 _FILES: Final = "SELECT FILE_NAME FROM INFORMATION_SCHEMA.FILES WHERE FILE_TYPE = '{kind}'"
 _SESSION: Final = "SELECT PATH FROM INFORMATION_SCHEMA.INNODB_SESSION_TEMP_TABLESPACES"
@@ -66,10 +64,13 @@ def test_tablespaces_without_sdi(check: Check) -> None:
             connection.execute("INSERT INTO temporary VALUES (1, repeat('t', 100000))")
             connection.execute("CREATE TABLE t (id int PRIMARY KEY)")
             connection.execute("FLUSH TABLES t FOR EXPORT")
-            ibd2sdi, data = server.program("ibd2sdi"), server.data_directory
+            ibd2sdi = server.client_program("ibd2sdi")
+
+            def file(name: str) -> SdiFile:
+                return read_file(name, server.files.read(name), ibd2sdi)
 
             def read(sql: str) -> list[SdiFile]:
-                return [read_file(path, ibd2sdi) for path in paths(connection, data, sql)]
+                return [file(str(name)) for (name,) in connection.execute(sql).texts()]
 
             listed = Listed(
                 roots={
@@ -83,7 +84,7 @@ def test_tablespaces_without_sdi(check: Check) -> None:
                     "SDI2": read(_FILES.format(kind="TEMPORARY")) + read(_SESSION),
                     "SDI3": read(_FILES.format(kind="UNDO LOG")),
                 }
-                own = [read_file(data / schema / "t.ibd", ibd2sdi), read_file(data / "mysql.ibd", ibd2sdi)]
+                own = [file(f"{schema}/t.ibd"), file("mysql.ibd")]
         finally:
             connection.execute("UNLOCK TABLES")
             connection.execute(f"ALTER UNDO TABLESPACE {undo} SET INACTIVE")
@@ -91,12 +92,7 @@ def test_tablespaces_without_sdi(check: Check) -> None:
             with check.block(cases=len(files), requirement=requirement) as block:
                 if not files:
                     block.differs(Problem("files", "at least one", "none", "the server lists no such tablespace"))
-                for file in files:
-                    block.differs(*judge.has_none(file))
+                for each in files:
+                    block.differs(*judge.has_none(each))
         check.record(problems=in_no_dictionary(listed, own), cases=len(listed.roots), requirement="SDI55")
         check.record(problems=both_kinds(own[1]), cases=len(own[1].objects), requirement="SDI67")
-
-
-def paths(connection: Connection, data: Path, sql: str) -> list[Path]:
-    """The files that a view lists, in a data directory."""
-    return [data / str(name) for (name,) in connection.execute(sql).texts()]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.harness.check import Check
-    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
 
 _FLAGS: Final = slice(54, 58)
@@ -84,10 +84,9 @@ def test_files_without_sdi(check: Check) -> None:
             check.record(number, flag_is_set(case), cases=1, requirement="SDI56")
 
 
-def observe(server: ProcessServer, connection: Connection, schema: str, row_format: str) -> Opened:
+def observe(server: OwnServer, connection: Connection, schema: str, row_format: str) -> Opened:
     """Export a table, take the SDI out of its file, and let a new table take it with the .cfg file."""
     create = f"CREATE TABLE t (id int PRIMARY KEY, a varchar(30), KEY (a)) ROW_FORMAT={row_format}"
-    folder = server.data_directory / schema
     connection.execute(create)
     connection.execute(
         f"INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {_ROWS})"
@@ -95,13 +94,13 @@ def observe(server: ProcessServer, connection: Connection, schema: str, row_form
     )
     expected = connection.execute("SELECT * FROM t ORDER BY id").rows
     connection.execute("FLUSH TABLES t FOR EXPORT")
-    data, config = ((folder / f"t.{end}").read_bytes() for end in ("ibd", "cfg"))
+    data, config = (server.files.read(f"{schema}/t.{end}") for end in ("ibd", "cfg"))
     connection.execute("UNLOCK TABLES")
     try:
         connection.execute("ALTER TABLE t DISCARD TABLESPACE")
-        (folder / "t.ibd").write_bytes(stripped(data))
-        (folder / "t.cfg").write_bytes(config)
-        given = read_file(folder / "t.ibd", server.program("ibd2sdi"))
+        server.files.write(f"{schema}/t.ibd", stripped(data))
+        server.files.write(f"{schema}/t.cfg", config)
+        given = read_file("t.ibd", stripped(data), server.client_program("ibd2sdi"))
         error = ""
         rows: tuple[tuple[bytes | None, ...], ...] = ()
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,14 +9,14 @@ from conformance.reference.errors import CodecError
 from conformance.reference.innodb.information_schema import tablespace_facts_of_file
 from conformance.reference.innodb.pages import PageType, SdiRoot, SpaceFlags, Tablespace, window_of
 from conformance.reference.innodb.sdi import TABLE, TABLESPACE, SdiObject, has_sdi, sdi_objects
+from conformance.servers.errors import ServerError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from conformance.reference.innodb.information_schema import Facts
     from conformance.reference.innodb.pages import Page
+    from conformance.servers.programs import Program
 
+_SECONDS: Final = 120.0  # for one run of ibd2sdi
 _SHOWN: Final = 1  # of the dictionary's kinds of hidden tables: none
 _INDEX_ID: Final = slice(66, 74)
 _ORIGINAL_TYPE: Final = slice(28, 30)  # of a page with page compression
@@ -85,9 +84,10 @@ class _Recorded(Tablespace):
         return int.from_bytes(self.data[at : at + 2], "big")
 
 
-def read_file(path: Path, ibd2sdi: Sequence[str]) -> SdiFile:
-    """Read a file with both. Raises for a file that is no tablespace."""
-    space = _Recorded(path.read_bytes())
+def read_file(name: str, data: bytes, ibd2sdi: Program) -> SdiFile:
+    """Read a file with both. ``name``: where it is. Raises for a file that is no tablespace."""
+    space = _Recorded(data)
+    name = name.rpartition("/")[2]
     objects: tuple[SdiObject, ...] = ()
     error = ""
     try:
@@ -97,7 +97,7 @@ def read_file(path: Path, ibd2sdi: Sequence[str]) -> SdiFile:
         error = str(problem)
     record = next((item for item in objects if item.type == TABLESPACE), None)
     return SdiFile(
-        name=path.name,
+        name=name,
         facts={} if record is None else tablespace_facts_of_file(space, record.object["dd_object"]),
         space_id=space.space_id,
         flags=space.flags,
@@ -107,7 +107,7 @@ def read_file(path: Path, ibd2sdi: Sequence[str]) -> SdiFile:
         page_compression=any(space.stored_type(number) == PageType.COMPRESSED for number in space.read),
         index_ids=frozenset(_index_ids(space)),
         error=error,
-        printed=print_file(path, ibd2sdi),
+        printed=print_file(name, data, ibd2sdi),
     )
 
 
@@ -124,12 +124,13 @@ def _index_ids(space: _Recorded) -> set[int]:
     return found
 
 
-def print_file(path: Path, ibd2sdi: Sequence[str]) -> Printed:
-    """Run ibd2sdi on a file in both forms."""
+def print_file(name: str, data: bytes, ibd2sdi: Program) -> Printed:
+    """Run ibd2sdi on a file in both forms. Raises :class:`ServerError` if it does not end."""
     stored, pretty = (
-        subprocess.run([*ibd2sdi, *options, str(path)], capture_output=True, check=False, timeout=120)
-        for options in (("--skip-pretty",), ())
+        ibd2sdi.run([*options, name], files={name: data}, timeout=_SECONDS) for options in (["--skip-pretty"], [])
     )
+    if stored.returncode is None or pretty.returncode is None:
+        raise ServerError(f"ibd2sdi does not end within {_SECONDS:.0f} s on {name}")
     return Printed(
         stored=stored.stdout, pretty=pretty.stdout, code=stored.returncode or pretty.returncode,
         errors=stored.stderr.decode("utf-8", "replace"),

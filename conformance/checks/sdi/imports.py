@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -17,12 +16,11 @@ from conformance.reference.tables.charsets import COLLATIONS, DEFAULT_COLLATIONS
 from conformance.servers.errors import SqlError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.checks.sdi.run import Outcome, ShownTable
-    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
 
 IMPORTED: Final = "imported"  # the schema of the tables that take files
@@ -74,7 +72,7 @@ class Taken:
     problems: list[Problem] = field(default_factory=list)
 
 
-def import_tables(server: ProcessServer, connection: Connection, outcome: Outcome, folder: Path) -> Taken:
+def import_tables(server: OwnServer, connection: Connection, outcome: Outcome) -> Taken:
     """Make each table anew from its file, let it take the file, and compare rows and definition."""
     taken = Taken()
     texts = statements(outcome.files)
@@ -86,7 +84,7 @@ def import_tables(server: ProcessServer, connection: Connection, outcome: Outcom
         else:
             taken.imported += 1
             text = texts[table.schema, table.name]
-            taken.problems += _import(server, connection, table, text, folder / table.schema, outcome.files)
+            taken.problems += _import(server, connection, table, text, outcome)
     return taken
 
 
@@ -113,36 +111,43 @@ def _unsafe(files: Sequence[SdiFile], table: ShownTable) -> bool:
     return (versions and len(file.pages) > 1) or ("version_dropped" in private and (virtual or encoded))
 
 
-def _import(
-    server: ProcessServer, connection: Connection, table: ShownTable, text: str, folder: Path, files: Sequence[SdiFile]
-) -> list[Problem]:
-    stem = _file_of(files, table).name.removesuffix(".ibd").partition(_PARTITION)[0]
-    target = server.data_directory / IMPORTED
-    left = "*.cfg"  # files that DROP SCHEMA does not know
+def _import(server: OwnServer, connection: Connection, table: ShownTable, text: str, outcome: Outcome) -> list[Problem]:
+    given = _given(outcome, table)
+    left = [name for name in given if name.endswith(".cfg")]  # files that DROP SCHEMA does not know
     connection.execute(f"CREATE SCHEMA {IMPORTED}")
     try:
-        return [*_import_one(server, connection, table, text, folder, stem)]
+        return [*_import_one(server, connection, table, text, given)]
     except SqlError as error:
-        left = "*"
+        left = list(given)
         what = f"{table.place} {error.statement[:40]}"
         return [Problem(what, "imported", str(error), "a file cannot be imported", statements=(text,))]
     finally:
-        for path in target.glob(left):
-            path.unlink()
+        server.files.remove(left)
         if not connection.closed:
             connection.execute(f"DROP SCHEMA {IMPORTED}")
 
 
+def _given(outcome: Outcome, table: ShownTable) -> dict[str, bytes]:
+    """The exported files of a table and of its partitions, by their names in the schema that takes them."""
+    stem = _file_of(outcome.files, table).name.removesuffix(".ibd").partition(_PARTITION)[0]
+    found = {}
+    for place, data in outcome.exported.items():
+        schema, _, name = place.partition("/")
+        ending = next((each for each in (".ibd", ".cfg") if name.endswith(each)), "")
+        if ending and schema == table.schema and name.partition(_PARTITION)[0].removesuffix(ending) == stem:
+            found[f"{IMPORTED}/{name}"] = data
+    return found
+
+
 def _import_one(
-    server: ProcessServer, connection: Connection, table: ShownTable, text: str, source: Path, stem: str
+    server: OwnServer, connection: Connection, table: ShownTable, text: str, given: Mapping[str, bytes]
 ) -> Iterator[Problem]:
     place = f"{IMPORTED}.{quoted(table.name)}"
     connection.execute(f"USE {IMPORTED}")
     connection.execute(text)
     connection.execute(f"ALTER TABLE {place} DISCARD TABLESPACE")
-    for path in source.iterdir():
-        if path.suffix in {".ibd", ".cfg"} and path.name.partition(_PARTITION)[0].removesuffix(path.suffix) == stem:
-            shutil.copyfile(path, server.data_directory / IMPORTED / path.name)
+    for name, data in given.items():
+        server.files.write(name, data)
     connection.execute(f"ALTER TABLE {place} IMPORT TABLESPACE")
     shown = str(connection.execute(f"SHOW CREATE TABLE {place}").texts()[0][1])
     if comparable(shown) != comparable(table.create):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -14,12 +13,11 @@ from conformance.servers.errors import SqlError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.checks.sdi.generate import DdlSequence
     from conformance.reference.innodb.information_schema import Facts, Row
-    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
 
 NAME: Final = "name"
@@ -54,12 +52,16 @@ class ShownTable:
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What a sequence left. ``refused``: error numbers of changes that the server did not take."""
+    """What a sequence left. ``refused``: error numbers of changes that the server did not take.
+
+    ``exported``: by its name, each file that the server wrote for an export.
+    """
 
     sequence: DdlSequence
     refused: list[int] = field(default_factory=list)
     tables: list[ShownTable] = field(default_factory=list)
     files: list[SdiFile] = field(default_factory=list)
+    exported: dict[str, bytes] = field(default_factory=dict)
     spaces: dict[int, Facts] = field(default_factory=dict)
 
 
@@ -76,23 +78,19 @@ def run_sequence(connection: Connection, sequence: DdlSequence) -> Outcome:
     return outcome
 
 
-def observe(server: ProcessServer, connection: Connection, outcome: Outcome, folder: Path) -> None:
-    """Ask for the tables, and export their files into a folder: one for each schema."""
+def observe(server: OwnServer, connection: Connection, outcome: Outcome) -> None:
+    """Ask for the tables, and export their files."""
     schemas = outcome.sequence.schemas
     outcome.tables = [*shown_tables(connection, schemas)]
     outcome.spaces = tablespace_facts(connection)
     connection.execute(f"FLUSH TABLES {', '.join(table.place for table in outcome.tables)} FOR EXPORT")
     try:
-        for schema in schemas:
-            target = folder / schema
-            target.mkdir(parents=True)
-            for path in sorted((server.data_directory / schema).iterdir()):
-                if not path.name.startswith(AUXILIARY):
-                    shutil.copyfile(path, target / path.name)
+        found = server.files.matching(*(f"{schema}/*" for schema in schemas))
     finally:
         connection.execute("UNLOCK TABLES")
-    ibd2sdi = server.program("ibd2sdi")
-    outcome.files = [read_file(path, ibd2sdi) for path in sorted(folder.glob("*/*.ibd"))]
+    outcome.exported = {name: data for name, data in found.items() if not name.partition("/")[2].startswith(AUXILIARY)}
+    ibd2sdi = server.client_program("ibd2sdi")
+    outcome.files = [read_file(name, data, ibd2sdi) for name, data in outcome.exported.items() if name.endswith(".ibd")]
 
 
 def shown_tables(connection: Connection, schemas: Sequence[str]) -> Iterator[ShownTable]:

@@ -1,28 +1,26 @@
-"""The servers whose data files the checks read: processes of this machine."""
+"""The servers whose data files the checks read."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from conformance.servers.run.process import ProcessServer
 from conformance.servers.run.template import PAGE_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.harness.check import Check
+    from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
 
 # A killed server must not have commits in its own memory only.
 _OPTIONS: Final = {"innodb-flush-log-at-trx-commit": "2"}
 
 
-def needs_files(check: Check) -> ProcessServer:
+def needs_files(check: Check) -> OwnServer:
     """The server under test, if its data files hold dictionary information and can be read."""
     server = check.needs_own_server("a server that the lab starts: its data files are read")
-    if not isinstance(server, ProcessServer):
-        check.leave_out("the data files of a container are not read: --server process")
     if not check.lab.dialect.server.sdi:
         check.leave_out("the server keeps no dictionary information in data files")
     check.needs_programs("ibd2sdi")
@@ -30,7 +28,7 @@ def needs_files(check: Check) -> ProcessServer:
 
 
 @contextmanager
-def own_server(check: Check, page_size: int | None = None) -> Iterator[ProcessServer]:
+def own_server(check: Check, page_size: int | None = None) -> Iterator[OwnServer]:
     """A server for the check alone, with this page size."""
     options = _OPTIONS if page_size is None else {**_OPTIONS, PAGE_SIZE: str(page_size)}
     with needs_files(check).maker.launch(options=options, narrate=check.narrate) as server:
@@ -38,7 +36,7 @@ def own_server(check: Check, page_size: int | None = None) -> Iterator[ProcessSe
 
 
 @contextmanager
-def own_files(check: Check) -> Iterator[tuple[ProcessServer, Connection, str]]:
+def own_files(check: Check) -> Iterator[tuple[OwnServer, Connection, str]]:
     """The server under test, a session and a schema, in which each table has a file of its own."""
     server = needs_files(check)
     with server.connect() as connection, server.schema(connection) as schema:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from conformance.judge.problem import Problem
     from conformance.requirements.deviations import Deviation
     from conformance.servers.base import Server
+    from conformance.servers.programs import Program
 
 _BLOCK: Final = 100
 
@@ -105,12 +106,12 @@ def _server(check: Check, *requirements: str) -> Server:
     return server
 
 
-def _program(check: Check, server: Server) -> list[str]:
+def _program(check: Check, server: Server) -> Program | None:
     try:
-        return server.program("mysqlbinlog")
+        return server.client_program("mysqlbinlog")
     except ServerUnavailable as error:
         check.narrate(f"no text of tables is compared: {error}")
-        return []
+        return None
 
 
 def _as_listed(problems: list[Problem], entry: Deviation | None) -> list[Problem]:

@@ -4,12 +4,9 @@ judges."""
 from __future__ import annotations
 
 import shlex
-import subprocess
 import time
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from conformance.checks.table_metadata import census
@@ -23,6 +20,7 @@ from conformance.reference.dialect import MYSQL
 from conformance.reference.tables.definitions import create_table, definable, table_map
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.text.table_metadata import metadata_text
+from conformance.servers.errors import ServerError
 from conformance.verdict import Verdict
 from generators.definitions import definition, row_values
 from generators.draw import Stream
@@ -34,11 +32,13 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
     from conformance.harness.session import Lab
     from conformance.reference.dialect import LogForms
+    from conformance.servers.programs import Program
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection
 
 TEXT: Final = "TMP1"
 OPTIONS: Final = ("--no-defaults", "--print-table-metadata", "--base64-output=decode-rows")
+_FILE: Final = "block.binlog"
 _AROUND: Final = 200  # characters of a text in front of a difference
 
 
@@ -159,12 +159,12 @@ def _statements(item: Definition, mode: str) -> tuple[str, ...]:
     return f"SET GLOBAL binlog_row_metadata = {mode}", create_table(item.table), item.insert()
 
 
-def client_text(program: Sequence[str], data: bytes) -> bytes:
-    """Everything that the client prints of a log."""
-    with TemporaryDirectory(prefix="binlog-lab-") as directory:
-        path = Path(directory) / "block.binlog"
-        path.write_bytes(data)
-        return subprocess.run([*program, *OPTIONS, str(path)], capture_output=True, check=True).stdout
+def client_text(program: Program, data: bytes) -> bytes:
+    """Everything that the client prints of a log. Raises :class:`ServerError` if it fails."""
+    done = program.run([*OPTIONS, _FILE], files={_FILE: data})
+    if done.returncode:
+        raise ServerError(f"mysqlbinlog ended with {done.returncode}: {done.words}")
+    return done.stdout
 
 
 def record_block(

@@ -5,7 +5,6 @@ The dump holds text: documents come back without free space, with strings for da
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -66,8 +65,9 @@ def _loaded(value: object, forms: JsonForms) -> bytes | None:
 def _client(server: Server, program: str, *options: str, given: bytes = b"") -> bytes:
     """Run a program of the server's installation as root; its output."""
     assert isinstance(server, OwnServer)
-    words = [*server.client(program), *options]
-    done = subprocess.run(words, input=given, capture_output=True, timeout=_SECONDS, check=False)
+    done = server.run_program(program, options, login=True, stdin=given, timeout=_SECONDS)
+    if done.returncode is None:
+        raise ServerError(f"{program} does not end within {_SECONDS} s")
     if done.returncode:
-        raise ServerError(f"{program} ended with {done.returncode}: {done.stderr.decode('utf-8', 'replace').strip()}")
+        raise ServerError(f"{program} ended with {done.returncode}: {done.words}")
     return done.stdout

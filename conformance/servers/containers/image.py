@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from conformance.servers.containers import platforms
 from conformance.servers.containers.engine import new_name, reason, telling
 from conformance.servers.containers.run import engine_run
 from conformance.servers.errors import ServerUnavailable
@@ -40,25 +41,30 @@ class Image:
 
 
 def find_image(name: str, *, narrate: Narrate = silent, progress: Callable[[Progress], None] = no_progress) -> Image:
-    """Find the image in the engine, or pull it."""
+    """Find the image in the engine, or pull it, for the platform that the lab takes (see ``platforms``)."""
     client = engine_run(narrate).client  # first: it says what is missing where the package is not installed
     from docker.errors import ImageNotFound
 
+    platform = platforms.wanted(client)
     with telling(f"look for the image {name}"):
         try:
             found = client.images.get(name)
         except ImageNotFound:
             found = None
     if found is None:
-        narrate(f"pulling {name}")
-        _pull(name, progress)
+        exist = platforms.in_registry(client, name)
+        platforms.require(name, platform, exist)
+        others = f" (it exists for {', '.join(exist)})" if exist else ""
+        narrate(f"pulling {name} for {platform}{others}")
+        _pull(name, platform, progress)
         with telling(f"look for the image {name}"):
             found = client.images.get(name)
+    platforms.require(name, platform, [platforms.of_image(found.attrs)])
     version, number = _version_of(str(found.id), name)
     return Image(name, str(found.id), version, number)
 
 
-def _pull(name: str, progress: Callable[[Progress], None]) -> None:
+def _pull(name: str, platform: str, progress: Callable[[Progress], None]) -> None:
     """Pull the image layer by layer; the engine reports errors in the stream as well as in its answer."""
     from docker.errors import APIError
     from docker.utils import parse_repository_tag
@@ -67,7 +73,9 @@ def _pull(name: str, progress: Callable[[Progress], None]) -> None:
     repository, tag = parse_repository_tag(name)
     layers: dict[str, tuple[int, int]] = {}
     try:
-        for line in engine_run().client.api.pull(repository, tag or "latest", stream=True, decode=True):
+        for line in engine_run().client.api.pull(
+            repository, tag or "latest", stream=True, decode=True, platform=platform
+        ):
             if "error" in line:
                 raise _not_there(name, str(line["error"]))
             detail = line.get("progressDetail") or {}

@@ -28,9 +28,11 @@ from conformance.servers.containers.engine import (
     sweep,
     telling,
 )
+from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install.cache import silent
 
 if TYPE_CHECKING:
+    from docker.models.containers import Container
     from docker.models.networks import Network
     from docker.types import Ulimit
 
@@ -50,6 +52,8 @@ class EngineRun:
         self._pid = os.getpid()
         self._servers: set[object] = set()
         self._network: Network | None = None
+        self.told: set[tuple[str, str]] = set()  # images and programs whose origin the run has named
+        self.tools: dict[str, Container] = {}  # by image: where its client programs run
         self.podman = is_podman(self.client)
         self.limits: list[Ulimit] | None = own_limits() if self.podman else None
         remove_orphans(self.client, narrate)
@@ -68,6 +72,16 @@ class EngineRun:
                     PREFIX + self.id, driver="bridge", check_duplicate=True, labels=self.labels()
                 )
         return self._network
+
+    def gateway(self) -> str:
+        """The address of the engine's machine on the private network."""
+        network = self.network()
+        with telling("describe its network"):
+            network.reload()
+        for config in (network.attrs.get("IPAM") or {}).get("Config") or ():
+            if config.get("Gateway"):
+                return str(config["Gateway"]).partition("/")[0]
+        raise ServerUnavailable("the engine names no gateway of its network, where a container would find the lab")
 
     def enter(self, server: object) -> None:
         """Register a server that needs the engine from now on."""

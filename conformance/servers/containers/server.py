@@ -15,10 +15,11 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.servers.containers.data_files import ContainerFiles
 from conformance.servers.containers.engine import IMAGE_LABEL, new_name, telling
 from conformance.servers.containers.files import put_file, put_tree, read_tree
 from conformance.servers.containers.image import DATA, Image
-from conformance.servers.containers.programs import LOGIN, Programs, login_file
+from conformance.servers.containers.programs import Programs
 from conformance.servers.containers.run import engine_run
 from conformance.servers.containers.standing import RUN, STANDING, password_of, reset_server, reusable
 from conformance.servers.containers.template import OPTIONS, DataTemplate, data_template
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from docker.models.volumes import Volume
 
     from conformance.servers.base import Server
+    from conformance.servers.programs import Program
 
 PORT: Final = 3306
 MEMORY: Final = 4 << 30  # bytes: several times the data of a run; the engine ends a server that grows beyond it
@@ -103,7 +105,7 @@ class ContainerServer(OwnServer):
         self._own_network: Network | None = None
         self._files: dict[str, tuple[bytes, int]] = {}
         self._said = ""  # log output of removed containers
-        self._programs = Programs(self, narrate)
+        self._programs = Programs(self, self._run, narrate)
         self._stopped_by_us = False
         self._closed = False
         self._run.enter(self)
@@ -195,8 +197,6 @@ class ContainerServer(OwnServer):
         self._extra = extra
         if fresh and self._template.archive.is_file():
             put_tree(self.container, DATA, self._template.archive)
-        inside = dataclasses.replace(self.address, host="127.0.0.1", port=PORT)
-        put_file(self.container, LOGIN, login_file(inside).encode(), mode=0o600)
         for path, (data, mode) in self._files.items():
             put_file(self.container, path, data, mode=mode)
 
@@ -277,11 +277,17 @@ class ContainerServer(OwnServer):
         Podman resolves names only with a plugin from a separate package (seen missing on Debian 12). Without the plugin
         the address on the private network stands in for the name.
         """
-        if isinstance(replica, ContainerServer):
-            network = self.container.attrs["NetworkSettings"]["Networks"][self._network()]
-            host = network["IPAddress"] if self._run.podman else self.name
-            return dataclasses.replace(self.address, host=host, port=PORT)
-        return super().address_for(replica)
+        return self.inner_address() if isinstance(replica, ContainerServer) else super().address_for(replica)
+
+    def meeting_host(self) -> str:
+        """The gateway of the private network: it is this machine, if the engine runs here."""
+        return self._run.gateway()
+
+    def inner_address(self) -> Address:
+        """Where another container of the run finds this one."""
+        network = self.container.attrs["NetworkSettings"]["Networks"][self._network()]
+        host = network["IPAddress"] if self._run.podman else self.name
+        return dataclasses.replace(self.address, host=host, port=PORT)
 
     @property
     def maker(self) -> ContainerMaker:
@@ -292,27 +298,19 @@ class ContainerServer(OwnServer):
         """A reader of the log over the protocol: the paths are the container's."""
         return Capture(self, over_protocol=True)
 
-    def program(self, name: str) -> list[str]:
-        """The image's own program, run inside, or one of this machine (see ``Programs``)."""
-        return self._programs.program(name)
+    @property
+    def files(self) -> ContainerFiles:
+        """The files of the volume, through the engine."""
+        return ContainerFiles(self.container, self._template.owner)
 
-    def client(self, name: str) -> list[str]:
-        """A client program with root's password in an option file, inside or here."""
-        return self._programs.client(name)
-
-    def log_reader(self, names: Sequence[str], program: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-        """Words that make mysqlbinlog read the log from the server itself."""
-        words = [*program, *self._programs.login_here()] if program else self.client("mysqlbinlog")
-        return [*words, "--read-from-remote-server"], list(names)
-
-    def put_data(self, name: str, data: bytes) -> None:
-        """Write a file that the server's account owns, as it owns all data files."""
-        put_file(self.container, f"{DATA}/{name}", data, owner=self._template.owner)
+    def client_program(self, name: str, *, login: bool = False) -> Program:
+        """The image's own program, in a container beside the server, or another (see ``Programs``)."""
+        return self._programs.program(name, login=login)
 
     def forget_persisted(self) -> None:
         """Put an empty file of persisted variables in place: the engine cannot remove files."""
         if self._container is not None:
-            self.put_data(PERSISTED, b'{ "Version" : 2 }')
+            self.files.write(PERSISTED, b'{ "Version" : 2 }')
 
     def defaults_file(self, text: str) -> str:
         """Store an option file that every container of this server gets from now on."""
@@ -458,7 +456,6 @@ class ContainerServer(OwnServer):
                         self._own_network.remove()
         finally:
             self._run.leave(self)
-            self._programs.close()
 
 
 def launch_container(

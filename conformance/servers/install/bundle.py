@@ -13,6 +13,7 @@ import os
 import shutil
 import tempfile
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from conformance.servers.install.apt import EXPIRED, NOT_UNPACKED, AptSession, P
 from conformance.servers.install.apt_sources import Distribution, Source, archives, distribution, read_sources
 from conformance.servers.install.cache import building, cache_root, locked, require_space, silent
 from conformance.servers.install.installation import Installation, from_path
-from conformance.servers.install.server_packages import no_archive, server_packages, suites_of
+from conformance.servers.install.server_packages import fits, no_archive, releases_with, server_packages, suites_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +95,7 @@ def cached() -> list[Bundle]:
 
 
 def pinned_version() -> str | None:
-    """``BINLOG_LAB_BUNDLE``: the version to use, even if the archive has a newer one."""
+    """``BINLOG_LAB_BUNDLE``: the version or the series to use, even if the archive has a newer one."""
     return os.environ.get("BINLOG_LAB_BUNDLE") or None
 
 
@@ -107,7 +108,8 @@ def ensure(
 ) -> Bundle:
     """The bundle to use: the pinned one, else the newest cached one, else a newly fetched one.
 
-    ``refresh`` asks the archive for a newer one first. The user can interrupt a fetch at any time; the next call
+    ``version``: exactly this one, or the newest of a series (``8.4``). ``refresh`` asks the archive for a newer one
+    first. The user can interrupt a fetch at any time; the next call
     continues it.
     """
     wanted = version or pinned_version()
@@ -122,7 +124,7 @@ def ensure(
 
 
 def _pick(bundles: list[Bundle], wanted: str | None) -> Bundle | None:
-    return next((bundle for bundle in bundles if wanted is None or bundle.version == wanted), None)
+    return next((bundle for bundle in bundles if fits(bundle.version, wanted)), None)
 
 
 def try_archive() -> None:
@@ -164,9 +166,9 @@ class _Fetch:
         require_program("dpkg-deb", "dpkg")
         require_program("apt-get", "apt")
         failure: ServerUnavailable | None = None
-        for source in _candidates(here):
+        for source, release in product(_candidates(here), releases_with(here, self.wanted)):
             try:
-                return self._from(source, here)
+                return self._from(source, here, release)
             except ServerUnavailable as error:
                 failure = failure or error
         assert failure is not None
@@ -174,14 +176,14 @@ class _Fetch:
             shutil.rmtree(self.work, ignore_errors=True)
         raise failure
 
-    def _from(self, source: Source, here: Distribution) -> Bundle:
-        suites, components = suites_of(source, here)
+    def _from(self, source: Source, here: Distribution, release: str) -> Bundle:
+        suites, components = suites_of(source, here, release)
         with AptSession(self.work, source.stanza(suites, components), hold=self.lock) as apt:
             self.narrate(f"fetching the package index of {here.family} {suites[0]}")
             if takes_expired():
                 self.narrate(f"{EXPIRED} is set: an index that has expired is taken; signatures are checked")
             apt.update(lambda percent, _: self.progress(Progress(step="index", percent=percent)))
-            names = server_packages(apt, here.family, suites)
+            names = server_packages(apt, here.family, suites, self.wanted)
             plan = apt.plan(names)
             version = next((package.version for package in plan if package.name == names[0]), None)
             if version is None:
@@ -198,7 +200,7 @@ class _Fetch:
         return bundle
 
     def _check_pin(self, version: str) -> None:
-        if self.wanted is not None and version != self.wanted:
+        if not fits(version, self.wanted):
             have = ", ".join(bundle.version for bundle in cached()) or "none"
             raise ServerUnavailable(
                 f"bundle {self.wanted} is not in the cache (there: {have}), and the archive has {version} only",

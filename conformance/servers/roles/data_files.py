@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.servers.errors import ServerError, ServerUnavailable
@@ -48,11 +47,10 @@ def pages_written(connection: Connection) -> Iterator[None]:
             connection.execute(f"SET GLOBAL {name} = {float(value or 0)}")
 
 
-def undo_files(connection: Connection) -> list[Path]:
-    """The files of the undo tablespaces."""
-    folder = Path(str(connection.execute("SELECT @@datadir").texts()[0][0]))
+def undo_files(connection: Connection) -> list[str]:
+    """The files of the undo tablespaces, by their names in the data directory."""
     found = connection.execute("SELECT file_name FROM information_schema.files WHERE file_type = 'UNDO LOG'").texts()
-    return sorted(folder / str(name) for (name,) in found)
+    return sorted(str(name) for (name,) in found)
 
 
 def readable(connection: Connection) -> bool:

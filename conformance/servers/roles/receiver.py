@@ -15,7 +15,6 @@ from conformance.reference.boundaries.shipped import QUEUING, UNSUPPORTED, XA_RO
 from conformance.servers.closing import Closing
 from conformance.servers.install.cache import silent
 from conformance.servers.roles.relay_log import terms_of
-from conformance.servers.run.process import ProcessServer
 from conformance.servers.source.scripted import FILE, PASSWORD, USER, ScriptedSource
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ _OPTIONS: Final[dict[str, str | None]] = {
 }
 _LINE: Final = re.compile(r"\[MY-(\d{6})\] \[Repl\] (.*)")
 _PLACE: Final = re.compile(r"'([^']*)' binary log file, at position (\d+)\.")
+_EXITING: Final = "[MY-010570]"  # of the line that a receiver writes at its end
 _PATIENCE: Final = 30.0
 _POLL: Final = 0.005
 
@@ -72,8 +72,17 @@ def launch_receiver(
     keep: bool = False,
     narrate: Narrate = silent,
 ) -> OwnServer:
-    """A server whose receiver reads hand-made streams; transactions with and without GTIDs pass."""
-    return maker.launch(server_id=SERVER_ID, options={**(options or {}), **_OPTIONS}, keep=keep, narrate=narrate)
+    """A server whose receiver reads hand-made streams; transactions with and without GTIDs pass.
+
+    Raises :class:`ServerUnavailable` where it could not reach the lab.
+    """
+    server = maker.launch(server_id=SERVER_ID, options={**(options or {}), **_OPTIONS}, keep=keep, narrate=narrate)
+    try:
+        ScriptedSource([], version=server.version, host=server.meeting_host()).close()
+    except BaseException:
+        server.close()
+        raise
+    return server
 
 
 def warnings_in(log: Iterable[str]) -> list[ParserWarning]:
@@ -129,9 +138,10 @@ class ReceiverTarget(Closing):
         mode = "ON" if by_gtid else "ON_PERMISSIVE"
         self.set_gtid_mode(mode)
         start = len(self.server.error_log())
-        with ScriptedSource(streams, version=self.server.version, gtid_mode=mode) as source:
+        host = self.server.meeting_host()
+        with ScriptedSource(streams, version=self.server.version, host=host, gtid_mode=mode) as source:
             session.execute(
-                f"{known.change} {source_word}_HOST='127.0.0.1', {source_word}_PORT={source.port}, "
+                f"{known.change} {source_word}_HOST='{host}', {source_word}_PORT={source.port}, "
                 f"{source_word}_USER='{USER}', {source_word}_PASSWORD='{PASSWORD}', {source_word}_CONNECT_RETRY=1, "
                 f"{source_word}_SSL=0, "
                 + (
@@ -148,15 +158,20 @@ class ReceiverTarget(Closing):
             finally:
                 session.execute(f"STOP {known.replica} IO_THREAD")
                 session.execute(f"RESET {known.replica} ALL")
-        return ReceivedStream(
-            warnings_in(self.server.error_log()[start:].splitlines()), place, error, source.places, logs
-        )
+        return ReceivedStream(warnings_in(self._said(start).splitlines()), place, error, source.places, logs)
+
+    def _said(self, start: int) -> str:
+        """The error log from a place on, up to the receiver's last line: that of a container comes a moment later."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            text = self.server.error_log()[start:]
+            if _EXITING in text or time.monotonic() > deadline:
+                return text
+            time.sleep(_POLL)
 
     def _relay_logs(self) -> list[bytes]:
-        """The relay logs, read from the data directory: the target is a process of the lab's own."""
-        assert isinstance(self.server, ProcessServer)
-        paths = sorted(self.server.data_directory.glob(f"{_RELAY_LOG}.[0-9]*"))
-        return [path.read_bytes() for path in paths]
+        """The relay logs, read from the data directory."""
+        return list(self.server.files.matching(f"{_RELAY_LOG}.[0-9]*").values())
 
     def _wait(self, end: tuple[str, int]) -> tuple[tuple[str, int], int]:
         """Wait until the receiver is at ``end``, is down, or has not advanced for too long."""

@@ -88,13 +88,20 @@ class OwnServer(Server):
         self.stop()
         self.start(extra)
 
+    def meeting_host(self) -> str:
+        """The address of this machine at which the server finds what the lab serves there.
+
+        Raises :class:`ServerUnavailable` where there is none.
+        """
+        return "127.0.0.1"
+
     @abstractmethod
     def error_log(self) -> str:
         """All log output of the server since it was made, over all starts."""
 
-    @abstractmethod
     def put_data(self, name: str, data: bytes) -> None:
         """Write a file into the data directory; the server may run."""
+        self.files.write(name, data)
 
     @abstractmethod
     def forget_persisted(self) -> None:
@@ -109,17 +116,5 @@ class OwnServer(Server):
         """Copy the data directory, as evidence."""
 
     @abstractmethod
-    def client(self, name: str) -> list[str]:
-        """Command words of a client program that logs in as root; the caller appends options."""
-
-    @abstractmethod
     def detach(self) -> None:
         """Let the server outlive the lab."""
-
-    @abstractmethod
-    def log_reader(self, names: Sequence[str], program: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-        """Words that make mysqlbinlog read these log files of the server: the words before its options, and those
-        after.
-
-        ``program``: command words of another mysqlbinlog than the server's own.
-        """

@@ -26,7 +26,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.servers.errors import ConnectionLost, ServerDied, StartFailed
+from conformance.servers.files import LocalFiles
 from conformance.servers.install.cache import Narrate, require_space, silent
+from conformance.servers.programs import LocalProgram
 from conformance.servers.run.directories import (
     kill_servers_in,
     memory_root,
@@ -227,25 +229,23 @@ class ProcessServer(OwnServer):
         """A maker of servers from the same programs, with their data in the same kind of place."""
         return ProcessMaker(self.installation, in_memory=self.in_memory)
 
+    @property
+    def files(self) -> LocalFiles:
+        """The files of the data directory themselves."""
+        return LocalFiles(self.data_directory)
+
+    def client_program(self, name: str, *, login: bool = False) -> LocalProgram:
+        """A program of the server's own installation; the server program with what it needs to find its files."""
+        words = self.client(name) if login else self.program(name)
+        return LocalProgram([*words, *(self.installation.options if name == "mysqld" else ())], name=name)
+
     def program(self, name: str) -> list[str]:
-        """A client program of the server's own installation."""
+        """Command words of a client program of the server's own installation."""
         return self.installation.program(name)
 
     def client(self, name: str) -> list[str]:
-        """A client program over the socket, where root needs no password."""
+        """Command words of a client program over the socket, where root needs no password."""
         return [*self.program(name), "--no-defaults", f"--socket={self._socket}", "--user=root"]
-
-    def log_reader(self, names: Sequence[str], program: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-        """Words that make mysqlbinlog read the log files themselves."""
-        with self.connect() as connection:
-            base = connection.variable("log_bin_basename")
-        assert base is not None
-        files = [str(Path(base).parent / name) for name in names]
-        return [*(program or self.program("mysqlbinlog")), "--no-defaults"], files
-
-    def put_data(self, name: str, data: bytes) -> None:
-        """Write a file, owned by this user, into the data directory."""
-        (self.data_directory / name).write_bytes(data)
 
     def forget_persisted(self) -> None:
         """Remove the file of persisted variables."""

@@ -15,7 +15,7 @@ from conformance.servers.source.facts import SERVER_ID
 from conformance.servers.source.log_files import LogFiles
 from conformance.servers.source.login import Account
 from conformance.servers.source.packets import EOF
-from conformance.servers.source.server import CutOff, Source
+from conformance.servers.source.server import HOST, CutOff, Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,12 +39,14 @@ class ScriptedSource(Source):
         streams: Sequence[Sequence[bytes]],
         *,
         version: str,
+        host: str = HOST,
         gtid_mode: str = "ON_PERMISSIVE",
         account: Account | None = None,
     ) -> None:
         self._streams = streams
         super().__init__(
             LogFiles.of_bytes([(FILE, FileWriter().start())]),
+            host=host,
             version=version,
             gtid_mode=gtid_mode,
             account=account or Account(user=USER, password=PASSWORD),

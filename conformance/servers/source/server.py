@@ -17,6 +17,7 @@ from struct import error as struct_error
 from typing import TYPE_CHECKING, Final
 
 from conformance.servers.closing import Closing
+from conformance.servers.errors import ServerUnavailable
 from conformance.servers.source.answers import answer
 from conformance.servers.source.channel import Channel, ClientGone
 from conformance.servers.source.dump import Dump, DumpRequest
@@ -52,18 +53,29 @@ class CutOff(Exception):
     """The source breaks the connection on purpose."""
 
 
+def _listener(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port))
+    except OSError as error:
+        if host == HOST:
+            raise
+        raise ServerUnavailable(f"the lab cannot listen at {host}, where a container would find it: {error}") from error
+
+
 class Source(Closing):
     """A source of ``logs``.
 
-    ``tls``: offer TLS, where the package for certificates is installed. ``cut_each`` makes the cut of each dump.
-    :attr:`armed` is a cut for whatever dump comes to it first; then it is over. ``narrate`` gets a line about each
-    login, dump and end.
+    ``host``: another address of this machine to listen at, for a client that cannot see the loopback. Raises
+    :class:`ServerUnavailable` if it is none of this machine. ``tls``: offer TLS, where the package for certificates is
+    installed. ``cut_each`` makes the cut of each dump. :attr:`armed` is a cut for whatever dump comes to it first; then
+    it is over. ``narrate`` gets a line about each login, dump and end.
     """
 
     def __init__(
         self,
         logs: LogFiles,
         *,
+        host: str = HOST,
         port: int = 0,
         account: Account | None = None,
         version: str | None = None,
@@ -85,7 +97,7 @@ class Source(Closing):
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._clients: dict[int, tuple[Channel, threading.Thread]] = {}
-        self._listener = socket.create_server((HOST, port))
+        self._listener = _listener(host, port)
         self.port = int(self._listener.getsockname()[1])
         self.facts = Facts(
             logs,

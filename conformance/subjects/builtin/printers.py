@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.servers.errors import ServerError
 from conformance.servers.install.bundle import cached, pinned_version
 from conformance.servers.install.installation import own_loader
+from conformance.servers.install.server_packages import fits
 from conformance.subjects.answers import Answer, Failure, Hello, Mark, SubjectUnavailable
 from conformance.subjects.builtin.printed_log import read_printed
 from conformance.subjects.capabilities import FILE
@@ -83,7 +84,7 @@ def _reason(stderr: str, program: str) -> str:
 def open_mysqlbinlog(there: Installed) -> Subject:
     """The mysqlbinlog of the lab's bundle."""
     wanted = pinned_version()
-    bundle = next(bundle for bundle in cached() if wanted in (None, bundle.version))
+    bundle = next(bundle for bundle in cached() if fits(bundle.version, wanted))
     try:
         installation = bundle.installation()
         program = installation.program("mysqlbinlog")

@@ -21,7 +21,6 @@ from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from conformance.reference.replay.data_files import Comparison
     from conformance.servers.install.installation import Installation
@@ -31,17 +30,17 @@ pytestmark = pytest.mark.live
 
 
 class Seen(NamedTuple):
-    """A kill of a server, and the folder with the files that are there after recovery."""
+    """A kill of a server, and the files that are there after recovery."""
 
     crash: Crash
-    folder: Path
+    files: dict[str, bytes]
 
 
 @pytest.fixture(scope="module")
 def seen(installation: Installation) -> Iterator[Seen]:
     """What was seen of a kill; the server is still there."""
     with Victim(lambda: launch(installation, options=OPTIONS), "faults") as victim:
-        yield Seen(victim.kill(0), victim.server.data_directory / "crashes")
+        yield Seen(victim.kill(0), victim.server.files.matching("crashes/*.ibd"))
 
 
 def test_a_kill_loses_nothing(seen: Seen) -> None:
@@ -179,13 +178,13 @@ def swallowed(*arguments: Any, **options: Any) -> Iterator[Any]:
 def test_a_fault_of_the_reader_is_caught(
     seen: Seen, monkeypatch: pytest.MonkeyPatch, reader: Callable[..., Iterator[Any]], message: str
 ) -> None:
-    sound = files.read_files(seen.folder)
+    sound = files.read_files(seen.files)
     assert (sound.documents, sound.undeclared, sound.unnamed) == (len(places()), [], [])
     monkeypatch.setattr(files, "large_values", reader)
     monkeypatch.setattr(files, "_READS", 1)
     monkeypatch.setattr(files._CountedPages, "_left", 50)
     crash = deepcopy(seen.crash)
-    crash.before = files.read_files(seen.folder)
+    crash.before = files.read_files(seen.files)
     found = {name: problems for name, problems in judge(crash).items() if problems}
     assert list(found) == [READABLE]
     assert message in found[READABLE][0].message

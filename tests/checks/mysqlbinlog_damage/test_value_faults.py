@@ -18,6 +18,7 @@ from conformance.judge.damage.crashes import damage_of_log
 from conformance.judge.damage.mysqlbinlog import PrintedLog, judge_print
 from conformance.reference.errors import DecodeError
 from conformance.report.results import Summary
+from conformance.servers.programs import LocalProgram
 from conformance.stream import Block, CaseVerdict, Finding, Run
 from generators.damaged_values import PLACES, file_with_damage
 from generators.draw import Stream
@@ -25,7 +26,7 @@ from tests.checks.diverged.faults_of_crashes import PRINT_FAULTS, PrintFault, pr
 from tests.running import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from conformance.servers.run.process import ProcessServer
@@ -46,8 +47,8 @@ class FakeServer:
     version = "9.7.4"
     number = (9, 7, 4)
 
-    def program(self, _: str) -> list[str]:
-        return []
+    def client_program(self, _: str) -> LocalProgram:
+        return LocalProgram(["mysqlbinlog"])
 
     def close(self) -> None:
         """Nothing to do."""
@@ -65,7 +66,7 @@ def check(
     lab = Lab(Settings(cases=tmp_path, deviations=deviations), records.append)
     lab._server, lab._resolved = FakeServer(), True  # type: ignore[assignment]
 
-    def print_file(_: Sequence[str], case: BytesCase) -> PrintedLog:
+    def print_file(_: object, case: BytesCase) -> PrintedLog:
         return judge_print(case, *answer(damage_of_log(case.data)))
 
     monkeypatch.setattr(records_of_files, "print_file", print_file)

@@ -16,7 +16,6 @@ from generators.draw import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from conformance.checks.sdi.check_statements import Change
     from conformance.checks.sdi.data_file import SdiFile
@@ -52,7 +51,7 @@ class Observed:
         return replace(self, outcome=replace(self.outcome, **changes))
 
 
-def observe_all(server: ProcessServer, folder: Path) -> Observed:
+def observe_all(server: ProcessServer) -> Observed:
     """Ask a real server. What the old server said is written down."""
     columns = ", ".join(
         f"c{n} int COMMENT '{Stream('long', n).letters(900, 'abcdefghijklmnopqrst')}'" for n in range(30)
@@ -63,12 +62,16 @@ def observe_all(server: ProcessServer, folder: Path) -> Observed:
         "CREATE TABLESPACE ddl_0_general ADD DATAFILE 'ddl_0_general.ibd'", "CREATE TABLE parent (id int PRIMARY KEY)",
         f"CREATE TABLE t (id int PRIMARY KEY, {columns})", "INSERT INTO t (id) VALUES (1), (2)",
     )  # fmt: skip
-    ibd2sdi, data = server.program("ibd2sdi"), server.data_directory
+    ibd2sdi = server.client_program("ibd2sdi")
+
+    def file(name: str) -> SdiFile:
+        return read_file(name, server.files.read(name), ibd2sdi)
+
     with server.connect() as connection:
         sequence = DdlSequence(number=0, shape=shape, made=made, changes=())
         try:
             outcome = run_sequence(connection, sequence)
-            observe(server, connection, outcome, folder)
+            observe(server, connection, outcome)
         finally:
             drop(connection, sequence)
         with server.schema(connection) as schema:
@@ -77,9 +80,9 @@ def observe_all(server: ProcessServer, folder: Path) -> Observed:
     return Observed(
         outcome=outcome,
         file=next(file for file in outcome.files if file.name == "t.ibd"),
-        mysql=read_file(data / "mysql.ibd", ibd2sdi),
-        temporary=read_file(data / "ibtmp1", ibd2sdi),
-        undo=read_file(data / "undo_001", ibd2sdi),
+        mysql=file("mysql.ibd"),
+        temporary=file("ibtmp1"),
+        undo=file("undo_001"),
         listed=check_tablespaces.Listed(roots={(1, 4): "PRIMARY"}, tables=()),
         altered=changes["SDI53"][0],
         truncated=changes["SDI63"][0],

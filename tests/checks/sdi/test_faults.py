@@ -18,8 +18,8 @@ pytestmark = pytest.mark.live
 
 
 @pytest.fixture(scope="module")
-def seen(server: ProcessServer, tmp_path_factory: pytest.TempPathFactory) -> Observed:
-    return observe_all(server, tmp_path_factory.mktemp("sdi"))
+def seen(server: ProcessServer) -> Observed:
+    return observe_all(server)
 
 
 def test_what_the_server_left_is_sound(seen: Observed) -> None:

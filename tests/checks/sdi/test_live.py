@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
@@ -10,6 +10,8 @@ from conformance.checks.sdi import check, check_statements, check_tablespaces, c
 from conformance.checks.sdi.run import rows_of
 from conformance.harness.profiles import SIZES
 from conformance.reference.innodb.sdi import sdi_objects
+from conformance.servers.files import LocalFiles
+from conformance.servers.run import process
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -61,3 +63,41 @@ def test_an_import_that_loses_a_row_fails(recorded: Recorded, monkeypatch: pytes
     with pytest.raises(pytest.fail.Exception, match="an imported table has other rows"):
         run(check.test_files_of_ddl_sequences, recorded.lab)
     assert recorded.failing == {"sdi/sequences/SDI66"}
+
+
+class StaleFiles(LocalFiles):
+    """Gives of each name what it gave first: an archive that an engine kept."""
+
+    kept: ClassVar[dict[str, bytes]] = {}
+
+    def read(self, name: str) -> bytes:
+        return self.kept.setdefault(name, super().read(name))
+
+
+class OtherFiles(LocalFiles):
+    """Gives another file of the folder in place of each table's."""
+
+    def matching(self, *patterns: str) -> dict[str, bytes]:
+        found = super().matching(*patterns)
+        tables = [name for name in found if name.endswith(".ibd")]
+        turned = dict(zip(tables, [*tables[1:], *tables[:1]], strict=True))
+        return {name: found[turned.get(name, name)] for name in found}
+
+
+@pytest.mark.planted("SDI53", "SDI63")
+@pytest.mark.usefixtures("one")
+def test_files_that_are_not_those_of_now_fail(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "LocalFiles", StaleFiles)
+    monkeypatch.setattr(StaleFiles, "kept", {})
+    with pytest.raises(pytest.fail.Exception, match="ALTER TABLE does not update the record"):
+        run(check_statements.test_statements_that_change_a_table, recorded.lab)
+    assert recorded.failing == {"sdi/statements"}
+
+
+@pytest.mark.planted("SDI66")
+@pytest.mark.usefixtures("one")
+def test_files_under_other_names_fail(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "LocalFiles", OtherFiles)
+    with pytest.raises(pytest.fail.Exception):
+        run(check.test_files_of_ddl_sequences, recorded.lab)
+    assert "sdi/sequences/SDI66" in recorded.failing

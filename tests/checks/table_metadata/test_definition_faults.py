@@ -24,6 +24,7 @@ from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.reference.tables.metadata import WORKLOG
 from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.table_metadata import metadata_text
+from conformance.servers.programs import LocalProgram
 from conformance.servers.wire.capture import Captured, Position
 from conformance.stream import Block, CaseVerdict
 from tests import running
@@ -57,8 +58,8 @@ class FakeServer:
     number = (9, 7, 4)
     started_by_us = True
 
-    def program(self, _: str) -> list[str]:
-        return ["mysqlbinlog"]
+    def client_program(self, _: str) -> LocalProgram:
+        return LocalProgram(["mysqlbinlog"])
 
     def connect(self) -> Any:
         return nullcontext()

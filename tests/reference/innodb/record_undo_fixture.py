@@ -92,7 +92,9 @@ def main() -> None:
             one.execute("UPDATE dynamic SET v = 'open' WHERE id = 3")
             folder = Path(str(one.execute("SELECT @@datadir").scalar()))
             with pages_written(one):
-                _write([folder / "fx" / f"{table}.ibd" for table in TABLES], undo_files(one))
+                _write(
+                    [folder / "fx" / f"{table}.ibd" for table in TABLES], [folder / name for name in undo_files(one)]
+                )
         _store("undo.json", json.dumps(expected).encode())
 
 

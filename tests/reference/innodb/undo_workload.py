@@ -169,5 +169,9 @@ def opened(paths: Sequence[Path]) -> Iterator[list[Tablespace]]:
 @contextmanager
 def histories(session: Connection, data_file: Path) -> Iterator[list[RowHistory]]:
     """The history of each row of a table, from its data file and all undo tablespaces of the server."""
-    with pages_written(session), opened([data_file, *undo_files(session)]) as (space, *undo):
+    folder = data_file.parents[1]
+    with (
+        pages_written(session),
+        opened([data_file, *(folder / name for name in undo_files(session))]) as (space, *undo),
+    ):
         yield list(row_versions(space, table_objects(space), UndoTablespaces(undo)))

@@ -149,6 +149,37 @@ def test_the_commands_of_the_kit_see_the_release_and_fetch_it(mirrors: Mirrors, 
     assert f"MySQL {NOBLE.newest} (fetched" in lab("doctor").stdout
 
 
+def test_a_series_comes_from_the_release_that_has_it_and_stays_beside_the_other(
+    mirrors: Mirrors, machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "archive"  # all releases, as Ubuntu's mirrors have them
+    write(root, NOBLE, mirrors.key, mirrors.architecture)
+    write(root, RESOLUTE, mirrors.key, mirrors.architecture)
+    configure(machine, mirrors, NOBLE)
+    assert bundle.ensure(version="8.0").version == NOBLE.newest
+    error = refused_besides("8.4", 1)  # its mirror has no other release
+    assert error.missing == (
+        f"ubuntu noble, noble-updates, noble-security of the machine's mirror has no MySQL 8.4: it has {NOBLE.newest}"
+    )
+    assert error.remedy == "an image of that series: --server docker:mysql:8.4"
+    machine.has("sources.list.d/ubuntu.sources", deb822(f"file:{root}", "noble", mirrors.keyring))
+    found = bundle.ensure(version="8.4")
+    assert (found.version, found.suite) == (RESOLUTE.newest, "resolute")
+    assert found.installation().version == RESOLUTE.newest
+    refused_besides("9.7", 2)
+    for pin, version in (("8.0", NOBLE.newest), ("8.4", RESOLUTE.newest), (NOBLE.newest, NOBLE.newest)):
+        monkeypatch.setenv("BINLOG_LAB_BUNDLE", pin)
+        assert bundle.ensure().version == version
+
+
+def refused_besides(series: str, count: int) -> ServerUnavailable:
+    """The error of a fetch that changes nothing in the cache."""
+    with pytest.raises(ServerUnavailable, match=f"has no MySQL {series}") as caught:
+        bundle.ensure(version=series)
+    assert len(bundle.cached()) == count
+    return caught.value
+
+
 class Web:
     """The mirrors on 127.0.0.1, and the paths that were asked for."""
 

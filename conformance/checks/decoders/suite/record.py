@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from conformance.servers.base import Server
-    from conformance.servers.run.process import ProcessServer
     from conformance.servers.wire.connection import Connection
 
 VERSION: Final = "1"
@@ -80,7 +79,7 @@ class Recorder:
                 connection.execute(statement)
                 states.append(read_state(other))
             connection.execute("FLUSH BINARY LOGS")
-            log = _log_file(server, name)
+            log = server.files.read(name)
         self._tagged = sets_tag((*case.prepare, *case.statements))
         return log, states
 
@@ -108,19 +107,6 @@ def _reset(connection: Connection) -> None:
             connection.execute(f"SET GLOBAL gtid_mode = {mode}")
     connection.execute("SET GLOBAL enforce_gtid_consistency = OFF")
     connection.execute("RESET BINARY LOGS AND GTIDS")
-
-
-def _log_file(server: Server, name: str) -> bytes:
-    directory: Path = _process(server).data_directory
-    return (directory / name).read_bytes()
-
-
-def _process(server: Server) -> ProcessServer:
-    from conformance.servers.run.process import ProcessServer
-
-    if not isinstance(server, ProcessServer):
-        raise Refused("the suite is recorded from a server process")
-    return server
 
 
 def make_entry(
@@ -161,7 +147,7 @@ def _recorded_entry(case: Recorded, recorder: Recorder, stored: DecoderCase | No
 
 def _compare_count(case: Recorded, log: bytes, count: int, recorder: Recorder) -> None:
     """Count the row changes with mysqlbinlog too; it ends an event at the first value of a geometry column."""
-    end = print_bytes(recorder.server().program("mysqlbinlog"), log)
+    end = print_bytes(recorder.server().client_program("mysqlbinlog"), log)
     found = sum(line.startswith(_CHANGES) for line in end.text.split(b"\n"))
     if end.status or (found != count and b"Don't know how to handle column type=255" not in end.text):
         raise Refused(f"{case.id}: mysqlbinlog shows {found} changes (status {end.status}), not {count}")
@@ -224,7 +210,7 @@ def _tables(case: Written, bases: Mapping[str, DecoderCase]) -> tuple[str, ...]:
 
 def _end_without_crash(case: Written, log: bytes, recorder: Recorder) -> None:
     """Refuse a log that crashes or hangs mysqlbinlog: such inputs are not published."""
-    end = print_bytes(recorder.server().program("mysqlbinlog"), log)
+    end = print_bytes(recorder.server().client_program("mysqlbinlog"), log)
     if end.status is None or end.status < 0:
         raise Refused(f"{case.id}: mysqlbinlog ends with {end.status}")
 
