@@ -354,10 +354,11 @@ class LabRun:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
-        """Count the check as not applicable if the server is older than partial JSON updates."""
+        """Count the check as not applicable if the server is older than partial JSON updates, or lacks what the check
+        needs."""
         if self._lab is not None and item in self.selected:
-            reason = self._lab.excluded()
-            if reason is not None:
+            reason = self._lab.excluded() or self._lab.lacking(check_name(item))
+            if reason:
                 pytest.skip(reason)
 
     @pytest.hookimpl(wrapper=True)

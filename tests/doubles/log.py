@@ -85,7 +85,7 @@ class Writer:
         return made[:9] + len(made).to_bytes(4, "little") + b"\0\0\0\0" + made[17:]
 
     def _gtid(self, body: Gtid) -> Gtid:
-        """The version of the server stands in it, and another one where the transaction came from a replica's source."""
+        """The server's version stands in it, and another one where the transaction came from a replica's source."""
         if body.immediate_server_version is None:
             return body
         major, minor, patch = self.number

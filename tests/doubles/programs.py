@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
@@ -50,7 +49,10 @@ exec {program} "$@"
 # The character sets around a user variable, up to the next event.
 _CHARSETS: Final = r"/^#.*\tUser_var/,/^# at /{/^(\/\*!\\C|SET @@session\.character_set_client=)/d}"
 # Of the flags of a row event only the end of the statement has a name.
-_FLAGS: Final = r"/^#.*_rows(_partial)?: table id .* flags: /{s/ flags: .*STMT_END_F.*/ flags: STMT_END_F/;t;s/ flags: .*//}"
+_FLAGS: Final = (
+    r"/^#.*_rows(_partial)?: table id .* flags: /"
+    r"{s/ flags: .*STMT_END_F.*/ flags: STMT_END_F/;t;s/ flags: .*//}"
+)
 
 
 def install(folder: Path, real: Installation, lacks: Lacking, dialect: Dialect) -> Installation:

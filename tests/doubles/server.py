@@ -98,9 +98,7 @@ def double_of(version: str, real: Installation, folder: Path) -> Double:
 
 def table_of(lacks: Lacking, real: Version) -> Mapping[str, Switch]:
     """The table of versions with the rows that the double leaves as the real version has them."""
-    return {
-        name: _as_of(row, real) if name in lacks.left else row for name, row in versions.SWITCHES.items()
-    }
+    return {name: _as_of(row, real) if name in lacks.left else row for name, row in versions.SWITCHES.items()}
 
 
 def _as_of(row: Switch, version: Version) -> Switch:

@@ -17,7 +17,7 @@ _ASSIGNED: Final = re.compile(
     r"(?:\bSET\s+|,\s*)(?:@@)?(?:(?:GLOBAL|SESSION|PERSIST|PERSIST_ONLY|LOCAL)(?:\s+|\.))?(\w+)\s*:?=", re.IGNORECASE
 )
 _READ: Final = re.compile(r"@@(?:(?:global|session|local|persist|persist_only)\.)?(\w+)", re.IGNORECASE)
-_SHOW: Final = re.compile(r"\s*SHOW\s+(?:GLOBAL\s+|SESSION\s+)?VARIABLES\s+LIKE\s+'(\w+)'\s*\Z", re.IGNORECASE)
+_SHOW: Final = re.compile(r"\s*SHOW\s+(?:GLOBAL\s+|SESSION\s+)?VARIABLES\s+LIKE\s+'([\w%]+)'\s*\Z", re.IGNORECASE)
 _STRINGS: Final = re.compile(r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*\"""", re.DOTALL)
 
 
@@ -70,8 +70,10 @@ class Words:
         lacks = self.lacks.variables
         rows = [tuple(map(self._cell, row)) for row in answer.rows if (row[0] or b"").decode().lower() not in lacks]
         found = _SHOW.match(statement)
-        if found is not None and found[1] in self.lacks.gone:
-            rows.append((found[1].encode(), self.lacks.gone[found[1]].encode()))
+        if found is not None:
+            wanted = re.compile(found[1].replace("%", ".*"))
+            gone = self.lacks.gone.items()
+            rows += [(name.encode(), value.encode()) for name, value in gone if wanted.fullmatch(name)]
         return replace(answer, rows=tuple(rows))
 
     def _cell(self, value: bytes | None) -> bytes | None:
