@@ -75,8 +75,8 @@ class Pairs:
                 open_guest(replica, role="replica", narrate=self._narrate).close()  # refuses one that has a source
                 self._looked = True
             return Unavailable(
-                "needs a replica that the lab starts, --replica process: every check on a pair sets global variables of "
-                "the replica and may stop its applier; a server at an address keeps what its owner set"
+                "needs a replica that the lab starts, --replica process: every check on a pair sets its global "
+                "variables and may stop its applier; a server at an address keeps what its owner set"
             )
         if not isinstance(source, OwnServer) and not self._replica:
             return Unavailable("needs --replica: the lab starts no replica unasked of a server that was there before")

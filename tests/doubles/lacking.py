@@ -17,7 +17,7 @@ _SYNTAX: Final = (
     "right syntax to use near '{near}' at line 1"
 )
 _NEAR: Final = 80  # characters of the statement in the text of 1064
-_STATES: Final = {1064: "42000", 1305: "42000"}
+_STATES: Final = {1064: "42000", 1146: "42S02", 1305: "42000"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,10 @@ class Refusal:
         found = self.pattern.search(statement)
         if found is None:
             return None
-        near = statement[found.start("near") :][:_NEAR] if self.error == 1064 else found["near"]
+        rest = statement[found.start("near") :]
+        if statement[:7].upper() == "PREPARE":
+            rest = rest.removesuffix("'")
+        near = rest[:_NEAR] if self.error == 1064 else found["near"]
         return self.error, _STATES.get(self.error, "HY000"), self.text.format(near=near)
 
 

@@ -41,6 +41,8 @@ _MYSQLBINLOG: Final = """#!/bin/sh
 # The double of {version}: the client prints as the older one.
 exec 4>&1
 status=$({{ {{ {program} "$@"; echo $? >&3; }} | LC_ALL=C sed -E {script} >&4; }} 3>&1)
+# The end of a client that died is its signal, as without the script.
+[ "$status" -le 128 ] || {{ ulimit -c 0; kill "-$((status - 128))" $$; }}
 exit "$status"
 """
 _OTHER: Final = """#!/bin/sh

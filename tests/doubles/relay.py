@@ -66,9 +66,9 @@ class DoubleRelay(Relay):
         self._writer = Writer(lacks.version, lacks.number, dialect)
         self.arm(None)
 
-    def arm(self, fault: ServerFault | None, lacks: Lacking | None = None) -> None:
-        """From now on put ``fault`` into what passes. ``lacks``: what a faulty double refuses."""
-        super().arm(over(lacks or self._lacks, self._dialect, self._version, fault))
+    def arm(self, fault: ServerFault | None) -> None:
+        """From now on put ``fault`` into what passes."""
+        super().arm(over(self._lacks, self._dialect, self._version, fault))
 
     def new_log(self, data: Path, copies: Path, change: ChangedLog) -> DoubleLog:
         return DoubleLog(data, copies, change)

@@ -19,13 +19,17 @@ from conformance.cli.conformance import _pytest
 from conformance.cli.plugin import LabRun
 from conformance.harness import session, shrinking
 from conformance.harness.pairs import shrinking as pair_shrinking
+from conformance.harness.profiles import SIZES
 from conformance.harness.settings import Settings
+from conformance.report.cells import Cell
+from conformance.report.results import Summary
 from conformance.requirements import versions
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import applies
 from conformance.servers.auto import find_installation
 from conformance.servers.specs import parse_spec
-from conformance.stream import CaseVerdict
+from conformance.stream import Asked, CaseVerdict
+from tests.doubles.fault import NONE
 from tests.doubles.server import DoubleMaker, double_of, table_of
 
 if TYPE_CHECKING:
@@ -35,11 +39,15 @@ if TYPE_CHECKING:
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.owned import OwnServer
     from conformance.stream import AnyRecord
+    from tests.doubles.fault import DoubleFault
     from tests.doubles.server import Double
     from tests.faults.servers.relayed import RelayedServer
 
 UPDATES: Final = 100
 """Generated updates of a run on a double: it is about what a server lacks, and the kit's own run has the others."""
+SHARE: Final = 10
+"""A run on a double does one in so many of the Cases of the profile quick, but every check."""
+_WHOLE: Final = ("row-values/tables",)  # a round of tables has every kind of column
 
 
 class _Run(LabRun):
@@ -67,6 +75,26 @@ class Outcome:
         return [record for record in self.records if isinstance(record, CaseVerdict) and record.fails]
 
     @property
+    def rows(self) -> dict[str, Cell]:
+        """Each row of the catalogue that the run is about, as reports count it."""
+        found: dict[str, Cell] = {}
+        for name, cells in Summary(self.records).cells().items():
+            for cell in cells.values():
+                found.setdefault(name, Cell()).add(cell)
+        return found
+
+    @property
+    def red(self) -> set[str]:
+        """The rows of the catalogue that are red."""
+        return {name for name, cell in self.rows.items() if cell.failed or cell.not_run}
+
+    @property
+    def contradicted(self) -> set[str]:
+        """The rows of the table of versions, beside those that the double leaves, that the server contradicted."""
+        asked = [record for record in self.records if isinstance(record, Asked)]
+        return {row["row"] for record in asked for row in record.rows if row["known"] and row.get("agrees") is False}
+
+    @property
     def left_out(self) -> dict[str, set[str]]:
         """Reason -> the requirements, and checks, that were not applicable for it."""
         found: dict[str, set[str]] = defaultdict(set)
@@ -78,21 +106,22 @@ class Outcome:
 
 @dataclass(slots=True)
 class Stage:
-    """Runs of the kit on doubles of one version. ``arm`` is told of each server before it starts."""
+    """Runs of the kit on doubles of one version, with a fault or without."""
 
     version: str
-    arm: Callable[[RelayedServer, bool], None] = lambda server, first: None
+    fault: DoubleFault = NONE
     seed: str = "1"
     servers: list[RelayedServer] = field(default_factory=list)
     folder: TemporaryDirectory[str] = field(default_factory=lambda: TemporaryDirectory(prefix="double-"))
     double: Double = field(init=False)
 
     def __post_init__(self) -> None:
-        self.double = double_of(self.version, real_installation(), Path(self.folder.name))
+        self.double = double_of(self.version, real_installation(), Path(self.folder.name), self.fault)
 
     def _launched(self, server: RelayedServer) -> None:
         self.servers.append(server)
-        self.arm(server, len(self.servers) == 1)
+        if len(self.servers) == 1:
+            server.relay.arm(self.fault.passing)
 
     def _resolve(self, _: str, wishes: Wishes, **__: Any) -> OwnServer:
         """The double, as ``resolve`` would start a process."""
@@ -100,13 +129,18 @@ class Stage:
         return maker.launch(server_id=wishes.server_id, options={**wishes.defaults, **wishes.options})
 
     def run(
-        self, *requirements: str, checks: str = "", updates: int = UPDATES, narrate: Callable[[str], None] | None = None
+        self,
+        *requirements: str,
+        checks: str = "",
+        updates: int = UPDATES,
+        share: int = SHARE,
+        narrate: Callable[[str], None] | None = None,
     ) -> Outcome:
-        """A run about some requirements, or about all."""
+        """A run about some requirements, or about all. ``share``: one in so many Cases of the profile quick."""
         wanted = frozenset(requirements)
         self.servers = []
         begun = cpu()
-        with TemporaryDirectory() as cases, self._playing():
+        with TemporaryDirectory() as cases, self._playing(), patch.dict(SIZES, smaller(share)):
             settings = Settings(
                 server="process", updates=updates, requirements=wanted, seed=self.seed, cases=Path(cases)
             )
@@ -147,6 +181,19 @@ class Stage:
     def close(self) -> None:
         """Remove the double's programs."""
         self.folder.cleanup()
+
+
+def smaller(share: int) -> dict[str, dict[str, int]]:
+    """The sizes of the profile quick, divided."""
+    made = {}
+    for name, sizes in SIZES.items():
+        size = sizes["quick"]
+        if name.endswith("/one-in"):
+            size *= share
+        elif size and name not in _WHOLE:
+            size = max(1, size // share)
+        made[name] = sizes | {"quick": size}
+    return made
 
 
 def real_installation() -> Installation:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from conformance.requirements import versions
 from conformance.servers.run.process import ProcessMaker
 from tests.doubles import programs
+from tests.doubles.fault import NONE
 from tests.doubles.lacking import lacking
 from tests.doubles.relay import DoubleRelay
 from tests.faults.servers.relayed import RelayedServer, relayed
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from conformance.requirements.versions import Switch, Version
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.owned import Launch
+    from tests.doubles.fault import DoubleFault
     from tests.doubles.lacking import Lacking
 
 
@@ -89,10 +91,12 @@ class DoubleMaker(ProcessMaker):
         return made
 
 
-def double_of(version: str, real: Installation, folder: Path) -> Double:
-    """The double of a version over these programs; its own programs are written into ``folder``."""
+def double_of(version: str, real: Installation, folder: Path, fault: DoubleFault = NONE) -> Double:
+    """The double of a version over these programs; its own programs are written into ``folder``. ``fault``: what it
+    plays wrongly."""
     lacks = lacking(version)
     dialect = versions.make_dialect(table_of(lacks, real.number), lacks.number)
+    lacks, dialect = fault.lacks(lacks), fault.dialect(dialect)
     return Double(lacks, real, programs.install(folder, real, lacks, dialect), dialect)
 
 

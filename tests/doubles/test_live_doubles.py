@@ -1,0 +1,62 @@
+"""The kit on servers that answer as 8.0 and 8.4 do: every check, and faults that must be seen where they are due."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from conformance.harness.needs import NEEDS
+from tests.doubles.faults import DOUBLE_FAULTS
+from tests.doubles.run import Stage
+from tests.faults.servers.bench import words_of
+
+if TYPE_CHECKING:
+    from conformance.servers.install.installation import Installation
+    from tests.doubles.fault import DoubleFault
+
+pytestmark = [pytest.mark.live, pytest.mark.slow]
+
+# Reasons that name no need: they are about the kit itself, whatever the server is.
+_OTHER_REASONS: Final = ("not judgeable with one release:",)
+
+
+@pytest.mark.parametrize("version", ["8.0.45", "8.4.10"])
+def test_no_row_of_a_double_is_red_and_each_that_is_left_out_names_what_is_missing(
+    installation: Installation, version: str
+) -> None:
+    with closing(Stage(version)) as stage:
+        outcome = stage.run()
+    assert outcome.problem == ""
+    assert outcome.broken == []
+    assert outcome.red == set(), "\n".join(f"{one.requirement} {one.check}: {words_of(one)}" for one in outcome.failing)
+    assert outcome.contradicted == set()
+    assert outcome.selected >= 100
+    reasons = outcome.left_out
+    assert [reason for reason in reasons if not reason.startswith((NEEDS, *_OTHER_REASONS))] == []
+    # The log's row events of version 1 are the one thing of 8.0 that 9.7.4 cannot play.
+    assert "needs the system variable log_bin_use_v1_row_events" in reasons
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(fault, id=fault.id, marks=pytest.mark.planted(*fault.breaks)) for fault in DOUBLE_FAULTS],
+)
+def test_a_faulty_double_is_red_where_it_is_due_and_nowhere_else(
+    installation: Installation, fault: DoubleFault
+) -> None:
+    with closing(Stage(fault.version, fault)) as stage:
+        outcome = stage.run(*fault.breaks, *fault.asks, checks=fault.checks, updates=fault.updates)
+    assert (outcome.problem, outcome.broken) == ("", [])
+    assert outcome.red == set(fault.breaks)
+    assert outcome.contradicted == set(fault.contradicts)
+    for name in fault.breaks:
+        told = [words_of(one) for one in outcome.failing if one.requirement == name]
+        assert any(re.search(fault.says, words, re.DOTALL) for words in told), told
+
+
+def test_the_catalogue_has_ten_faults_with_names_of_their_own() -> None:
+    assert len({fault.id for fault in DOUBLE_FAULTS}) == len(DOUBLE_FAULTS) >= 10
+    assert all(fault.breaks or fault.contradicts for fault in DOUBLE_FAULTS)
