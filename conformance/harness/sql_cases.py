@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.files import dump_case
 from conformance.harness.check import GUEST, Check
-from conformance.harness.needs import lacking
+from conformance.harness.needs import NEEDS, lacking
 from conformance.judge.sql import judge_sql
 from conformance.judge.updates.forms import form_of
 from conformance.requirements.catalogue import REQUIREMENTS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from conformance.cases.sql_case import SqlCase
+    from conformance.cases.sql_case import SqlCase, SqlStatement
     from conformance.harness.recorder import BlockRecord
     from conformance.harness.session import Lab
     from conformance.judge.sql import SqlVerdict
@@ -72,6 +72,14 @@ def run_cases(
             else:
                 run.judge(nodes, case)
         run.finish()
+
+
+def _message(statement: SqlStatement, verdict: SqlVerdict) -> str:
+    """What a record says of a statement: of one whose outcome decides nothing, that the server does not show it."""
+    note = statement.note or "the statement does not end as it should"
+    if verdict.verdict is not Verdict.NOT_APPLICABLE or note.startswith(NEEDS):
+        return note
+    return f"{NEEDS}a server that shows it: {statement.note or statement.text}"
 
 
 class _Run:
@@ -155,7 +163,7 @@ class _Run:
             field=verdict.field,
             expected=verdict.expected,
             got=verdict.got,
-            message=statement.note or "the statement does not end as it should",
+            message=_message(statement, verdict),
             signature=signature,
             statements=tuple(item.text for item in case.statements[: verdict.index + 1])[-10:],
             deviation=deviation,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from conformance.reference.binlog.event import Body
     from conformance.reference.dialect import Dialect
     from conformance.requirements.versions import Version
     from tests.faults.servers.fault import ChangedLog
@@ -63,6 +64,7 @@ class Writer:
     def _typed(self, event: bytes) -> bytes:
         algorithm = Checksum.CRC32 if with_checksum(event) else Checksum.NONE
         header, body, *_ = decode_event(event, algorithm=algorithm, verify=False)
+        made: Body | None
         if isinstance(body, FormatDescription):
             lengths = post_header_lengths(self.dialect.log)
             made = replace(body, server_version=self.version, post_header_lengths=lengths)
@@ -73,7 +75,7 @@ class Writer:
             made = body if inner == body.uncompressed() else TransactionPayload.compress(inner)
         else:
             made = written(body, self.dialect)
-        if made == body:
+        if made is None or made == body:
             return event
         return encode_event(
             made, timestamp=header.timestamp, server_id=header.server_id, flags=header.flags, algorithm=algorithm

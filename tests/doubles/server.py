@@ -21,7 +21,7 @@ from tests.doubles.relay import DoubleRelay
 from tests.faults.servers.relayed import RelayedServer, relayed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
     from typing import Unpack
 
@@ -100,7 +100,7 @@ def double_of(version: str, real: Installation, folder: Path, fault: DoubleFault
     return Double(lacks, real, programs.install(folder, real, lacks, dialect), dialect)
 
 
-def table_of(lacks: Lacking, real: Version) -> Mapping[str, Switch]:
+def table_of(lacks: Lacking, real: Version) -> dict[str, Switch]:
     """The table of versions with the rows that the double leaves as the real version has them."""
     return {name: _as_of(row, real) if name in lacks.left else row for name, row in versions.SWITCHES.items()}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -126,9 +127,11 @@ def test_flags_and_lengths_of_row_events_are_those_of_the_version() -> None:
     assert writer("8.0.45").event(query)[19] == 300 & 0xFF
 
 
+_GTID = Gtid(immediate_commit_timestamp=1, transaction_length=300)
+
+
 def test_a_gtid_names_the_version_and_drops_an_equal_original() -> None:
-    versions = {"immediate_server_version": 90704, "original_server_version": 80045}
-    gtid = Gtid(immediate_commit_timestamp=1, transaction_length=300, **versions)
+    gtid = replace(_GTID, immediate_server_version=90704, original_server_version=80045)
     made = decode_event(writer("8.0.45").event(encode_event(gtid)), verify=False).body
     assert isinstance(made, Gtid)
     assert (made.immediate_server_version, made.original_server_version) == (80045, None)

@@ -73,7 +73,8 @@ def _moment(facts: Result, queries: Result) -> Moment:
 def has_writesets(connection: Connection) -> bool:
     """Whether the logical clock follows rows: as the variable says. Without it a server that has a history of rows
     always does so, and one without a history never (reference of options, 8.4)."""
-    found = dict(connection.execute(f"SHOW GLOBAL VARIABLES LIKE '{_DEPENDENCIES}%'").texts())
+    rows = connection.execute(f"SHOW GLOBAL VARIABLES LIKE '{_DEPENDENCIES}%'").texts()
+    found = {row[0]: row[1] for row in rows}
     return found[_TRACKING] == "WRITESET" if _TRACKING in found else _HISTORY in found
 
 
