@@ -26,6 +26,8 @@ class DoubleFault:
     further rows that the run is about. ``contradicts``: the rows of the table of versions that the server contradicts.
     ``does``: what it does, in one sentence. ``says``: what the words of a failure match.
 
+    ``updates``, ``seed``: of the generated ones that meet the fault.
+
     ``lacks`` and ``dialect`` change what is played, ``passing`` what passes the relay of the server under test.
     """
 
@@ -38,6 +40,7 @@ class DoubleFault:
     version: str = "8.0.45"
     checks: str = ""
     updates: int = 100
+    seed: str = "1"
     lacks: Callable[[Lacking], Lacking] = same
     dialect: Callable[[Dialect], Dialect] = same
     passing: ServerFault | None = None

@@ -24,6 +24,7 @@ from conformance.harness.settings import Settings
 from conformance.report.cells import Cell
 from conformance.report.results import Summary
 from conformance.requirements import versions
+from conformance.requirements.crashes import VECTOR_LENGTH
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import applies
 from conformance.servers.auto import find_installation
@@ -112,7 +113,6 @@ class Stage:
 
     version: str
     fault: DoubleFault = NONE
-    seed: str = "1"
     servers: list[RelayedServer] = field(default_factory=list)
     folder: TemporaryDirectory[str] = field(default_factory=lambda: TemporaryDirectory(prefix="double-"))
     double: Double = field(init=False)
@@ -144,7 +144,7 @@ class Stage:
         begun = cpu()
         with TemporaryDirectory() as cases, self._playing(), patch.dict(SIZES, smaller(share)):
             settings = Settings(
-                server="process", updates=updates, requirements=wanted, seed=self.seed, cases=Path(cases)
+                server="process", updates=updates, requirements=wanted, seed=self.fault.seed, cases=Path(cases)
             )
             run = _Run(lambda _: settings, requirements=wanted, narrate=narrate)
             run.records = []
@@ -172,13 +172,17 @@ class Stage:
         versions.dialect_of.cache_clear()
 
     def _deviations(self, path: Path | None) -> tuple[Deviation, ...]:
-        """The deviations of the server behind the double, as those of the version that it plays."""
-        return tuple(
-            entry if applies(entry.versions, self.double.lacks.number)
-            else replace(entry, versions=f"{entry.versions}, {self.version}")
-            for entry in load_deviations(path)
-            if applies(entry.versions, self.double.real.number)
-        )  # fmt: skip
+        """The deviations of the server behind the double, as those of the version that it plays. One is about columns
+        that the version has not."""
+        found = []
+        for entry in load_deviations(path):
+            of_vectors = entry.crash is not None and entry.crash.damage == VECTOR_LENGTH
+            if applies(entry.versions, self.double.real.number) and (
+                self.double.dialect.log.vector_type or not of_vectors
+            ):
+                listed = applies(entry.versions, self.double.lacks.number)
+                found.append(entry if listed else replace(entry, versions=f"{entry.versions}, {self.version}"))
+        return tuple(found)
 
     def close(self) -> None:
         """Remove the double's programs."""
