@@ -95,19 +95,28 @@ class DoubleRelay(Relay):
             )
             return replace(answer, rows=sized)
         if log is not None and answer.rows and answer.columns == _EVENTS:
-            return replace(answer, rows=tuple(_placed(log, row) for row in answer.rows))
+            return replace(answer, rows=tuple(map(self._placed, answer.rows)))
         return super().shown(answer)
+
+    def _placed(self, row: tuple[bytes | None, ...]) -> tuple[bytes | None, ...]:
+        """A line of SHOW BINLOG EVENTS; the first one names the version."""
+        assert self.log is not None
+        name, begin, kind, server, end, info = row
+        file = (name or b"").decode()
+        begin, end = (b"%d" % self.log.place(file, int(place or 0)) for place in (begin, end))
+        return (
+            name,
+            begin,
+            kind,
+            server,
+            end,
+            (info or b"").replace(self._version.encode(), self._lacks.version.encode()),
+        )
 
     def forget(self) -> None:
         """The server begins its log again."""
         if self.log is not None:
             self.log.forget()
-
-
-def _placed(log: DoubleLog, row: tuple[bytes | None, ...]) -> tuple[bytes | None, ...]:
-    name, begin, kind, server, end, info = row
-    file = (name or b"").decode()
-    return name, b"%d" % log.place(file, int(begin or 0)), kind, server, b"%d" % log.place(file, int(end or 0)), info
 
 
 class _DoubleSession(Session):

@@ -53,6 +53,10 @@ class DoubleServer(RelayedServer):
         """A maker of servers of the same double."""
         return DoubleMaker(self.double.real, self.double, self.launched, in_memory=self.in_memory)
 
+    def client(self, name: str) -> list[str]:
+        """A client program that speaks to the relay."""
+        return [*self.program(name), "--no-defaults", f"--socket={self.relay.path}", "--user=root"]
+
 
 @dataclass(frozen=True, slots=True)
 class DoubleMaker(ProcessMaker):

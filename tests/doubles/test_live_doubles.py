@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from conformance.harness.needs import NEEDS
+from conformance.harness.scripts.shell import LIBRARY
 from tests.doubles.faults import DOUBLE_FAULTS
 from tests.doubles.run import Stage
+from tests.doubles.server import DoubleMaker, double_of
 from tests.faults.servers.bench import words_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conformance.servers.install.installation import Installation
     from tests.doubles.fault import DoubleFault
 
@@ -38,6 +44,23 @@ def test_no_row_of_a_double_is_red_and_each_that_is_left_out_names_what_is_missi
     assert [reason for reason in reasons if not reason.startswith((NEEDS, *_OTHER_REASONS))] == []
     # The log's row events of version 1 are the one thing of 8.0 that 9.7.4 cannot play.
     assert "needs the system variable log_bin_use_v1_row_events" in reasons
+
+
+def test_scripts_for_bug_reports_use_words_that_the_double_knows(installation: Installation, tmp_path: Path) -> None:
+    double = double_of("8.0.45", installation, tmp_path)
+    maker = DoubleMaker(double.real, double, lambda _: None)
+    with maker.launch(server_id=1) as server, server.connect() as connection:
+        script = f"{LIBRARY}end_of_log {shlex.join(server.client('mysql'))}\n"
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+        (shown,) = connection.execute("SHOW MASTER STATUS").texts()
+        assert done.stdout.split() == [str(shown[0]), str(shown[1])]
+        connection.execute("FLUSH BINARY LOGS")
+        assert len(connection.execute("SHOW BINARY LOGS").rows) == 2
+        script = f"{LIBRARY}empty_log {shlex.join(server.client('mysql'))}\n"
+        subprocess.run(["bash", "-c", script], capture_output=True, check=True)
+        assert len(connection.execute("SHOW BINARY LOGS").rows) == 1
+        assert connection.execute("SHOW BINLOG EVENTS LIMIT 1").texts()[0][5] == "Server ver: 8.0.45, Binlog ver: 4"
+        assert server.relay.broken == ""
 
 
 @pytest.mark.parametrize(

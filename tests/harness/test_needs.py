@@ -7,17 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
 from conformance.cli.conformance import _pytest
 from conformance.cli.plugin import LabRun, check_name
+from conformance.harness.check import Check
 from conformance.harness.needs import CHECKS, NEEDS, ROOMS, lacking, needs_of
 from conformance.harness.questions import KINDS, STATEMENTS, Questions
+from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
+from conformance.harness.sql_cases import run_cases
 from conformance.servers.errors import ServerUnavailable, SqlError
+from conformance.stream import CaseVerdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.servers.run.process import ProcessServer
+    from conformance.stream import AnyRecord
 
 
 class _Answer:
@@ -30,6 +37,9 @@ class _Answer:
 
 class _Bare:
     """A server that lacks whatever it is asked for: unknown variables and words, no rows, no programs."""
+
+    id = provenance = "bare"
+    version, number, started_by_us = "8.0.45", (8, 0, 45), True
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -116,6 +126,19 @@ def test_a_need_of_another_kind_is_an_error_of_the_list() -> None:
     bare: Any = _Bare()
     with pytest.raises(KeyError):
         Questions(bare).lacking("weather sunny")
+
+
+def test_a_case_whose_need_is_not_met_is_not_run_and_says_so() -> None:
+    records: list[AnyRecord] = []
+    lab = Lab(Settings(), records.append)
+    bare: Any = _Bare()
+    lab._server, lab._resolved, lab._questions = bare, True, Questions(bare)
+    asked = SqlStatement(sql="SELECT 1", judges="S1", outcomes=(Outcome(),))
+    case = SqlCase(id="c", requirements=("S1",), needs=("2S", "srs 4326"), statements=(asked,))
+    run_cases(Check(lab, "c", ["S1"]), [case], {"source": bare})
+    (verdict,) = (record for record in records if isinstance(record, CaseVerdict))
+    assert (verdict.verdict, verdict.requirement) == (Verdict.NOT_APPLICABLE, "S1")
+    assert verdict.message == "needs the spatial reference system 4326"
 
 
 @pytest.mark.live
