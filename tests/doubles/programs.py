@@ -48,8 +48,12 @@ exit "$status"
 _OTHER: Final = """#!/bin/sh
 exec {program} "$@"
 """
-# The character sets around a user variable, up to the next event.
-_CHARSETS: Final = r"/^#.*\tUser_var/,/^# at /{/^(\/\*!\\C|SET @@session\.character_set_client=)/d}"
+# The character sets around a user variable: those under its own header line, which is held.
+_CHARSETS: Final = (
+    r"/^#[0-9]+ .*end_log_pos/h"
+    "\n"
+    r"/^(\/\*!\\C|SET @@session\.character_set_client=)/{x;/\tUser_var/{x;d};x}"
+)
 # Of the flags of a row event only the end of the statement has a name.
 _FLAGS: Final = (
     r"/^#.*_rows(_partial)?: table id .* flags: /"
@@ -93,5 +97,5 @@ def _script(dialect: Dialect) -> str:
     """What sed makes of the client's text."""
     server = dialect.server
     return "\n".join(
-        [_FLAGS] * (server.mysqlbinlog_flags == "STMT_END_F") + [_CHARSETS] * (not server.mysqlbinlog_variable_charset)
+        [_CHARSETS] * (not server.mysqlbinlog_variable_charset) + [_FLAGS] * (server.mysqlbinlog_flags == "STMT_END_F")
     )
