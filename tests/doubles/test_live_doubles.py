@@ -15,14 +15,16 @@ import pytest
 from conformance.harness.needs import NEEDS
 from conformance.harness.scripts.shell import LIBRARY
 from conformance.harness.version_probes import gather
+from tests.doubles.fault import DoubleFault
 from tests.doubles.faults import DOUBLE_FAULTS
 from tests.doubles.run import Stage
 from tests.doubles.server import DoubleMaker, double_of
 from tests.faults.servers.bench import words_of
+from tests.faults.servers.edits import after, refused
+from tests.faults.servers.fault import ServerFault
 
 if TYPE_CHECKING:
     from conformance.servers.install.installation import Installation
-    from tests.doubles.fault import DoubleFault
 
 DATA: Final = Path(__file__).parents[1] / "data"
 pytestmark = [pytest.mark.live, pytest.mark.slow]
@@ -108,6 +110,19 @@ def test_a_faulty_double_is_red_where_it_is_due_and_nowhere_else(
     for name in fault.breaks:
         told = [words_of(one) for one in outcome.failing if one.requirement == name]
         assert any(re.search(fault.says, words, re.DOTALL) for words in told), told
+
+
+@pytest.mark.planted("TMP1")
+def test_a_statement_that_nobody_foresaw_costs_one_check(installation: Installation) -> None:
+    refusing = after("SET SESSION innodb_strict_mode", refused(1193))
+    passing = ServerFault(id="refusing", breaks=("TMP1",), does="", says="", answer=refusing)
+    fault = DoubleFault(id="refuses", does="It refuses a statement that a check needs.", passing=passing)
+    with closing(Stage("8.0.45", fault)) as stage:
+        outcome = stage.run("TMP1", "S2")
+    assert (outcome.problem, outcome.broken) == ("", [])
+    verdicts = {name: str(cell.verdict) for name, cell in outcome.rows.items()}
+    assert (verdicts["TMP1"], verdicts["S2"]) == ("not-run", "pass")
+    assert {"TMP1"} <= outcome.red == set(verdicts) - {"S2"}
 
 
 def test_the_catalogue_has_ten_faults_with_names_of_their_own() -> None:
