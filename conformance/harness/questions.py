@@ -86,7 +86,7 @@ class Questions:
 
     def _program(self, name: str) -> str:
         try:
-            self._server.program(name)
+            self._server.client_program(name)
         except ServerUnavailable as error:
             return f"the server's own {name}: {error}"
         return ""

@@ -60,7 +60,7 @@ class _Bare:
             raise SqlError(1109, "42S02", "Unknown table", statement=statement, position=0)
         return _Answer()
 
-    def program(self, name: str) -> list[str]:
+    def client_program(self, name: str) -> Any:
         raise ServerUnavailable(f"there is no {name}")
 
 
