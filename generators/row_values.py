@@ -351,8 +351,12 @@ def _length(draw: Draw, most: int) -> int:
 # --- geometry --------------------------------------------------------------------------------------------------------
 
 
+SRS: Final = (4326, 3857)
+"""The spatial reference systems of values, beside the plane (0): a server can lack them."""
+
+
 def _geometry(draw: Draw, kind: str) -> str:
-    srid = draw.choice((0, 0, 4326, 3857))
+    srid = draw.choice((0, 0, *SRS))
     name = draw.choice(GEOMETRY[1:]) if kind == "GEOMETRY" else kind
     return f"ST_GeomFromText('{_shape(draw, name, 2)}', {srid})"
 

@@ -354,10 +354,11 @@ class LabRun:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
-        """Count the check as not applicable if the server is older than partial JSON updates."""
+        """Count the check as not applicable if the server is older than partial JSON updates, or lacks what the check
+        needs."""
         if self._lab is not None and item in self.selected:
-            reason = self._lab.excluded()
-            if reason is not None:
+            reason = self._lab.excluded() or self._lab.lacking(check_name(item))
+            if reason:
                 pytest.skip(reason)
 
     @pytest.hookimpl(wrapper=True)
@@ -414,11 +415,11 @@ class LabRun:
             self.could_not_run = message
 
     def _refused(self, item: pytest.Item, error: BaseException) -> bool:
-        """In a run on several servers: a living server refused a statement of one check. The other checks still run."""
+        """A living server refused a statement of one check, which nobody foresaw. The other checks still run."""
         from conformance.servers.errors import SqlError
 
         lab = self._lab
-        if not self._columns or lab is None or not isinstance(error, SqlError) or not lab.lives:
+        if lab is None or not isinstance(error, SqlError) or not lab.lives:
             return False
         self._ends_alone(item, f"the server refused a statement of the check itself: {error}")
         return True

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from conformance.servers.programs import Program
     from conformance.servers.roles.applier import Applier
 
-GUEST: Final = "changes global values, makes accounts or restarts: only on a server that the lab started itself"
+GUEST: Final = "needs a server that the lab started itself: global values are changed, accounts made, or it restarts"
 
 
 class LeftOut(Exception):
@@ -112,14 +112,16 @@ class Check(Recorder):
         self.needs_server("a server: its applier is fed with a relay log")
         applier = self.lab.applier()
         if applier is None:
-            self.leave_out("a relay log is written only for a server that the lab starts beside the one under test")
+            self.leave_out(
+                "needs a server that the lab starts beside the one under test: it reads a relay log made by hand"
+            )
         return applier
 
     def needs_leave(self, hazard: Hazard, what: str) -> None:
         """Go on only where the server may meet this hazard. ``what``: the harm it may do there."""
         server = self.lab.server
         if server is not None and str(hazard) not in server.hazards():
-            self.leave_out(f"{what}: give leave with --allow {hazard}")
+            self.leave_out(f"needs leave, --allow {hazard}: it {what}")
 
     def needs_programs(self, *names: str, server: Server | None = None) -> Program:
         """The server's own client program, the first of ``names``; skips where one is missing."""

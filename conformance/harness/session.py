@@ -14,6 +14,8 @@ import pytest
 
 from conformance.harness.decoders import OpenedSubject, subject_record
 from conformance.harness.nearest import telling_nearest
+from conformance.harness.needs import lacking, needs_of
+from conformance.harness.questions import Questions
 from conformance.harness.stored_cases import StoredCases
 from conformance.harness.topology import Pairs
 from conformance.harness.version_probes import gather
@@ -82,6 +84,7 @@ class Lab:
     _resolved: bool = False
     _asked: bool = False
     _dialect: Dialect | None = None
+    _questions: Questions | None = None
     _injector: Injector | None = None
     _applier: Applier | None = None
     _receiver: ReceiverTarget | None = None
@@ -187,6 +190,19 @@ class Lab:
         if self.dialect.log.has_event39:
             return None
         return f"MySQL {text_of(self.version)} has no partial JSON updates: they came with {text_of(FIRST)}"
+
+    @property
+    def questions(self) -> Questions:
+        """What the server under test has; it is asked each question once."""
+        if self._questions is None:
+            assert self.server is not None
+            self._questions = Questions(self.server)
+        return self._questions
+
+    def lacking(self, check: str) -> str:
+        """Why a check is not applicable to the server under test, by the list of needs; empty: it is."""
+        needs = () if self.settings.subject else needs_of(check)
+        return lacking(self.questions, needs) if needs and self.server is not None else ""
 
     def _ask(self, server: Server) -> None:
         """Compare what the server shows with the table of versions."""

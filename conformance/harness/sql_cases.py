@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.files import dump_case
 from conformance.harness.check import GUEST, Check
+from conformance.harness.needs import NEEDS, lacking
 from conformance.judge.sql import judge_sql
 from conformance.judge.updates.forms import form_of
 from conformance.requirements.catalogue import REQUIREMENTS
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from conformance.cases.sql_case import SqlCase
+    from conformance.cases.sql_case import SqlCase, SqlStatement
     from conformance.harness.recorder import BlockRecord
     from conformance.harness.session import Lab
     from conformance.judge.sql import SqlVerdict
@@ -65,10 +66,20 @@ def run_cases(
         run = _Run(check, pair, tell, stack, several=len(names) > 1)
         for case in cases:
             if case.needs_own_server and not all(node.started_by_us for node in nodes.values()):
-                run.skip(case)
+                run.skip(case, GUEST)
+            elif missing := lacking(check.lab.questions, case.needs) if case.needs else "":
+                run.skip(case, missing)
             else:
                 run.judge(nodes, case)
         run.finish()
+
+
+def _message(statement: SqlStatement, verdict: SqlVerdict) -> str:
+    """What a record says of a statement: of one whose outcome decides nothing, that the server does not show it."""
+    note = statement.note or "the statement does not end as it should"
+    if verdict.verdict is not Verdict.NOT_APPLICABLE or note.startswith(NEEDS):
+        return note
+    return f"{NEEDS}a server that shows it: {statement.note or statement.text}"
 
 
 class _Run:
@@ -105,15 +116,16 @@ class _Run:
             self._blocks[requirement] = opened
         return self._blocks[requirement]
 
-    def skip(self, case: SqlCase) -> None:
-        """Record as not applicable a Case that would change settings of the server's owner."""
+    def skip(self, case: SqlCase, reason: str) -> None:
+        """Record a Case as not applicable: it would change settings of the server's owner, or the server lacks what
+        the Case needs."""
         for statement in case.statements:
             for requirement in statement.requirements:
                 block = self._block(requirement)
                 block.count(Verdict.NOT_APPLICABLE)
                 if requirement not in self._skipped:
                     self._skipped.add(requirement)
-                    block.show(Verdict.NOT_APPLICABLE, case=case.id, message=GUEST)
+                    block.show(Verdict.NOT_APPLICABLE, case=case.id, message=reason)
 
     def judge(self, nodes: Mapping[str, Server], case: SqlCase) -> None:
         """Run and record one Case."""
@@ -151,7 +163,7 @@ class _Run:
             field=verdict.field,
             expected=verdict.expected,
             got=verdict.got,
-            message=statement.note or "the statement does not end as it should",
+            message=_message(statement, verdict),
             signature=signature,
             statements=tuple(item.text for item in case.statements[: verdict.index + 1])[-10:],
             deviation=deviation,

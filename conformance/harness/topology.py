@@ -75,11 +75,11 @@ class Pairs:
                 open_guest(replica, role="replica", narrate=self._narrate).close()  # refuses one that has a source
                 self._looked = True
             return Unavailable(
-                "every check on a pair sets global variables of the replica and may stop its applier; a server at an "
-                "address keeps what its owner set. Let the lab start the replica: --replica process"
+                "needs a replica that the lab starts, --replica process: every check on a pair sets its global "
+                "variables and may stop its applier; a server at an address keeps what its owner set"
             )
         if not isinstance(source, OwnServer) and not self._replica:
-            return Unavailable("a replica of a server that was there before the lab is started only with --replica")
+            return Unavailable("needs --replica: the lab starts no replica unasked of a server that was there before")
         if replica.kind is Kind.DOCKER and not source.found_by_containers():
             raise SpecError(
                 self._replica,
@@ -87,10 +87,10 @@ class Pairs:
                 expected="--server docker:IMAGE as well, or --replica process",
             )
         if not dialect_of(self._maker().number).log.has_event39:
-            return Unavailable(f"the replica ({self._maker().version}) is older than partial JSON (8.0.3)")
+            return Unavailable(f"needs a replica with partial JSON (8.0.3): this one is {self._maker().version}")
         if not isinstance(source, OwnServer) and self._has_gtids() is not gtid:
             mode = "ON" if gtid else "OFF"
-            return Unavailable(f"gtid_mode of the source is not {mode}, and a server at an address keeps its settings")
+            return Unavailable(f"needs a source with gtid_mode {mode}: a server at an address keeps its settings")
         return None
 
     def _has_gtids(self) -> bool:

@@ -11,6 +11,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.case_sql import binlog_statement
+from conformance.harness.questions import STATEMENTS as EXAMPLES
+from conformance.harness.questions import answer, understood, variable
 from conformance.judge.probes import COMPILED, FAST_AND_EXACT, STATEMENTS, TAGGED_SET, VARIABLES
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
@@ -61,19 +63,19 @@ def gather(server: Server) -> dict[str, Any]:
     answers: dict[str, Any] = {"version": server.version}
     with server.connect() as connection, server.schema(connection) as schema:
         for name in VARIABLES:
-            answers[f"variable {name}"] = _variable(connection, name)
+            answers[f"variable {name}"] = variable(connection, name)
         for name, statement in STATEMENTS.items():
-            answers[f"statement {name}"] = _parsed(connection, statement)
+            answers[f"statement {name}"] = understood(connection, statement)
         for name, statement in _TEXTS.items():
-            answers[f"text {name}"] = _text(connection, statement)
+            answers[f"text {name}"] = answer(connection, statement)
         answers.update(_compiled(connection))
         answers["warnings format"] = _warnings(connection, "SET SESSION binlog_format = 'ROW'")
         answers["warnings v1"] = _warnings(connection, "SELECT @@global.log_bin_use_v1_row_events")
-        answers["plugin mysql_native_password"] = _text(
+        answers["plugin mysql_native_password"] = answer(
             connection,
             "SELECT PLUGIN_STATUS FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'mysql_native_password'",
         )
-        symbol = _text(
+        symbol = answer(
             connection,
             "SELECT ERROR_NAME FROM performance_schema.events_errors_summary_global_by_error WHERE ERROR_NUMBER = 1610",
         )
@@ -95,34 +97,6 @@ def gather(server: Server) -> dict[str, Any]:
 
 
 # --- words and variables ---------------------------------------------------------------------------------------------
-
-
-def _variable(connection: Connection, name: str) -> str | None:
-    try:
-        return connection.variable(f"global.{name}")
-    except SqlError as error:
-        if error.number == 1238:  # a session variable
-            return connection.variable(f"session.{name}")
-        raise
-
-
-def _parsed(connection: Connection, statement: str) -> int:
-    """The error of a statement that is prepared and never executed; 0: none."""
-    quoted = statement.replace("'", "''")
-    try:
-        connection.execute(f"PREPARE binlog_lab_probe FROM '{quoted}'")
-    except SqlError as error:
-        return error.number
-    connection.execute("DEALLOCATE PREPARE binlog_lab_probe")
-    return 0
-
-
-def _text(connection: Connection, statement: str) -> str | None:
-    try:
-        rows = connection.execute(statement).texts()
-    except SqlError:
-        return None
-    return rows[0][0] if rows else None
 
 
 def _compiled(connection: Connection) -> dict[str, str]:
@@ -179,7 +153,7 @@ def _account(connection: Connection, schema: str) -> str | None:
     connection.execute("SET SESSION sql_log_bin = 0")
     try:
         connection.execute(f"CREATE USER {name}")
-        return _text(connection, f"SELECT plugin FROM mysql.user WHERE User = '{schema[-12:]}'")
+        return answer(connection, f"SELECT plugin FROM mysql.user WHERE User = '{schema[-12:]}'")
     finally:
         connection.execute(f"DROP USER {name}")
         connection.execute("SET SESSION sql_log_bin = 1")
@@ -216,8 +190,8 @@ def _events(server: Server, connection: Connection, capture: Capture, schema: st
         answers["second event"] = _second_event(connection, start.file)
         answers["binlog v1"] = _give_v1(connection, schema, bytes.fromhex(answers["description"]))
         with _full_metadata(connection):
-            extra = ", x INT INVISIBLE" if _parsed(connection, "CREATE TABLE p (i INT, x INT INVISIBLE)") == 0 else ""
-            vector = ", v VECTOR(2)" if _parsed(connection, STATEMENTS["vector"]) == 0 else ""
+            extra = ", x INT INVISIBLE" if understood(connection, EXAMPLES["INVISIBLE"]) == 0 else ""
+            vector = ", v VECTOR(2)" if understood(connection, STATEMENTS["vector"]) == 0 else ""
             logged("metadata", f"CREATE TABLE m (id INT PRIMARY KEY{extra}{vector})", "INSERT INTO m (id) VALUES (1)")
     partitioned = "CREATE TABLE p (id INT PRIMARY KEY) {} PARTITION BY HASH (id) PARTITIONS 2"
     try:

@@ -118,9 +118,19 @@ def test_a_statement_that_the_server_does_not_know_costs_one_check() -> None:
     assert not run.stops
 
 
+def test_it_costs_one_check_of_a_run_on_one_server_too() -> None:
+    sunk: list[Any] = []
+    run = column(sunk, columns=())
+    run._lab.settings.column = ""
+    assert run._refused(run.selected[1], REFUSED)
+    assert [record.verdicts for record in sunk if isinstance(record, Block)] == [{"not-run": 1}]
+    assert run.column_errors[0].startswith("some/test_two: the server refused a statement of the check itself: 1064")
+    assert not run.stops
+
+
 @pytest.mark.parametrize(
     ("error", "options"),
-    [(REFUSED, {"lives": False}), (REFUSED, {"columns": ()}), (ConnectionLost("gone"), {}), (AssertionError("x"), {})],
+    [(REFUSED, {"lives": False}), (ConnectionLost("gone"), {}), (AssertionError("x"), {})],
 )
 def test_anything_else_ends_the_column(error: Exception, options: dict[str, Any]) -> None:
     sunk: list[Any] = []

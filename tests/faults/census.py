@@ -59,6 +59,7 @@ KINDS: Final = (
     Kind("spark", "a changed model or applier in Spark's workers, under a budget", "python -m tests.faults --spark"),
     Kind("subjects", "a decoder with one defect, under the suite for decoders", _TESTS, ("tests/subjects/",)),
     Kind("parts", "what breaks one part of a requirement, under its judge", _TESTS, ("tests/requirements/test_parts",)),
+    Kind("doubles", "an older version that is played wrongly, under the kit's own checks", _TESTS, ("tests/doubles/",)),
     Kind("versions", "a wrong cell of the table of versions, under its tests", _TESTS, ("tests/requirements/",)),
     Kind("observations", "a doctored observation, under its judge", _TESTS, ("tests/judge/", "tests/harness/")),
     Kind("checks", "an altered answer, file, text or log, under one experiment", _TESTS, ("tests/checks/",)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.judge.problem import Problem
-from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ServerUnavailable
 
 if TYPE_CHECKING:
@@ -18,11 +17,11 @@ def needed_target(check: Check) -> ReceiverTarget:
     lab = check.lab
     check.needs_server("a server: its log, its replica's receiver and its mysqlbinlog are judged")
     try:
-        target = lab.receiver() if dialect_of(lab.version).terms.change_source == "SOURCE" else None
+        target = lab.receiver()
     except ServerUnavailable as error:
         check.skip(f"needs a receiver that can read from the lab: {error}")
     if target is None:
-        check.skip("needs a server of 8.0.23 or newer that the lab starts beside the one under test")
+        check.skip("needs a server that the lab starts beside the one under test")
     return target
 
 

@@ -44,6 +44,7 @@ def _case(condition: str, update: _Update) -> SqlCase:
         id=f"{condition.lower()}-{update.name}",
         requirements=(condition,),
         schema=True,
+        needs=("statement ARRAY",) if any(" ARRAY)" in sql for sql in update.setup) else (),
         globals=(V1,) if any(V1 in sql for sql in update.setup) else (),
         statements=(
             *(SqlStatement(sql=sql) for sql in (*_TABLE, _ON, *update.setup)),

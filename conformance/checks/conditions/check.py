@@ -30,7 +30,7 @@ def test_condition(check: Check, condition: str) -> None:
     if condition == "D4":
         with server.connect() as connection:
             if connection.variable(f"global.{V1}") is None:
-                part.leave_out(f"the server has no {V1}")
+                part.leave_out(f"needs the system variable {V1}")
     draw = Stream(check.seed, part.id)
     made = [
         generated(draw.fork(number), condition, f"{condition.lower()}-generated-{number}")

@@ -286,7 +286,7 @@ def stopped(draw: Draw, stop: Stop, image: RowImage, name: str) -> SqlCase:
     return SqlCase(
         id=name,
         requirements=("FR5",),
-        needs=("2S",),
+        needs=("2S", "statement REPLICA", *(("statement DROP CHECK",) if "DROP CHECK" in stop.repair else ())),
         hazard=Hazard.STOPS_REPLICA,
         schema=True,
         statements=(

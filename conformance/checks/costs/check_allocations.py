@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _UPDATES: Final = 50
 _SERVER_ID: Final = 90
-_NO_COUNT: Final = "the server does not count allocations for JSON (performance_schema, memory/sql/JSON)"
+_NO_COUNT: Final = "needs a server that counts allocations for JSON (performance_schema, memory/sql/JSON)"
 NO_BASELINE: Final = (
     "not judgeable with one release: on the source the worklog compares with a server without the feature, and no such "
     "build of the same version is at hand; the counts with the option off are those of C1"

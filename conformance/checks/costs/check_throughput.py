@@ -35,7 +35,7 @@ def test_instructions(check: Check, side: str) -> None:
     """The median ratio of instructions, option on to off, is at most 1.02 for each workload and image."""
     server = check.lab.server
     if not isinstance(server, ProcessServer):
-        check.skip("instructions are counted only in a server that the lab itself starts as a process")
+        check.skip("needs a server that the lab itself starts as a process: instructions are counted")
     missing = missing_programs()
     if missing is not None:
         check.skip(missing)

@@ -46,7 +46,7 @@ def test_witnesses(check: Check) -> None:
         if isinstance(case, UpdateCase) and case.topology is not None:
             continue  # a pair shows it: replicas/witness
         if case.hazard not in server.hazards():
-            leave = f"the witness of {deviation.id} has hazard {case.hazard}: give leave with --allow {case.hazard}"
+            leave = f"needs leave, --allow {case.hazard}: the witness of {deviation.id} has this hazard"
             check.not_applicable(leave, deviation.requirements[0])
             continue
         if isinstance(case, SqlCase) and case.needs_own_server and not server.started_by_us:
@@ -56,14 +56,14 @@ def test_witnesses(check: Check) -> None:
         if isinstance(case, EventCase):
             injector = lab.injector()
             if injector is None:
-                only = "events are injected only into a server that the lab starts beside the one under test"
+                only = "needs a server that the lab starts beside the one under test: events are injected"
                 check.not_applicable(only, deviation.requirements[0])
                 continue
             shown, found = _judge_event(injector, case, deviation)
         elif isinstance(case, SqlCase):
             verdicts = judge_live_sql({"source": server}, case)
             if any(verdict.verdict is Verdict.NOT_APPLICABLE for verdict in verdicts):
-                unseen = f"the server does not show what the witness of {deviation.id} looks at"
+                unseen = f"needs a server that shows what the witness of {deviation.id} looks at"
                 check.not_applicable(unseen, deviation.requirements[0])
                 continue
             shown, found = _of_sql(verdicts, deviation)

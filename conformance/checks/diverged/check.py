@@ -30,7 +30,7 @@ def _injector(check: Check) -> Injector:
     check.needs_server("a server: events are put into one")
     injector = check.lab.injector()
     if injector is None:
-        check.leave_out("events are injected only into a server that the lab starts beside the one under test")
+        check.leave_out("needs a server that the lab starts beside the one under test: events are injected")
     return injector
 
 

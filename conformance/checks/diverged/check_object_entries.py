@@ -62,7 +62,7 @@ def run(check: Check, injector: Injector) -> list[Tried]:
 def test_damaged_object_entries(check: Check) -> None:
     """Damaged object entries give an error that changes nothing; of a repeated key the last value counts."""
     check.needs_own_server(
-        "a server: events are put into one", "what may crash a server is put only into one that the lab starts itself"
+        "a server: events are put into one", "needs a server that the lab starts itself: events may crash it"
     )
     injector = check.lab.injector()
     assert injector is not None

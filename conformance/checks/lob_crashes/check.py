@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 @pytest.mark.check("lob-crashes", "LOB11", "LOB21", "LOB31")
 def test_large_objects_survive_a_crash(check: Check) -> None:
     """Every kill leaves readable or refused files; recovery gives every document as the log has it."""
-    server = check.needs_own_server("a server: one like it is killed", "only a server that the lab starts is killed")
+    server = check.needs_own_server(
+        "a server: one like it is killed", "needs a server that the lab starts: it is killed"
+    )
     launch = partial(server.maker.launch, options={**server.options, **OPTIONS}, narrate=check.narrate)
     total = check.size()
     told = Tally()

@@ -33,7 +33,7 @@ OPTIONS: Final = {
     "sync-binlog": "1",  # what is acknowledged is durable: the log is a witness
     "innodb-flush-log-at-trx-commit": "1",
     "innodb-buffer-pool-size": "5M",  # pages of unfinished transactions reach the files
-    "innodb-redo-log-capacity": "16M",
+    "loose-innodb-redo-log-capacity": "16M",
     "innodb-file-per-table": "ON",
     "innodb-max-dirty-pages-pct": "0",
     "innodb-max-dirty-pages-pct-lwm": "0",

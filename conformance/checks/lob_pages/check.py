@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ROWS: Final = 25  # of a table
 NEEDS: Final = "a server: documents are stored in its data files"
-UNREADABLE: Final = "the server's data files are read by LOAD_FILE, which needs an empty secure_file_priv"
+UNREADABLE: Final = "needs an empty secure_file_priv: the server's data files are read by LOAD_FILE"
 
 
 @pytest.mark.check("lob-pages/fields", *JUDGED)

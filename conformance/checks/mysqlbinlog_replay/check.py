@@ -23,7 +23,7 @@ def test_replayed_updates(check: Check) -> None:
     """``mysqlbinlog --skip-gtids | mysql`` replays generated updates: all rows have the same text and stored bytes."""
     server = check.needs_own_server(
         "a server: the output of mysqlbinlog is fed to a second one",
-        "a second server of the same installation is started beside the lab's own only",
+        "needs a server that the lab starts: a second one of its installation stands beside it",
     )
     check.needs_programs("mysqlbinlog", "mysql")
     check.narrate("starting a second server for replays")

@@ -137,7 +137,8 @@ def test_relay_log_of_an_old_server(check: Check) -> None:
 def test_log_of_an_old_server(check: Check) -> None:
     """The new mysqlbinlog and mysql apply the log of an old server: the new server has the same rows."""
     new_server = check.needs_own_server(
-        "a server under test and an old one beside it", "client programs come with a server that the lab starts"
+        "a server under test and an old one beside it",
+        "needs a server that the lab starts: client programs come with it",
     )
     draw = Stream("old-log", check.seed)
     count = check.size()

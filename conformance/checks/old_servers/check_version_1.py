@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def test_row_events_of_old_sources(check: Check) -> None:
     """The new server applies the rows that an old source wrote, updated or deleted."""
     server = check.needs_started_server(
-        "a server: the events are given to one", "events are given only to a server that the lab started itself"
+        "a server: the events are given to one", "needs a server that the lab started itself: events are given to it"
     )
     cases = [case(Stream("version-1", check.seed, number), number) for number in check.blocks()]
     run_cases(check, cases, {"source": server})

@@ -85,7 +85,7 @@ def test_relay_logs_in_an_order_that_no_source_writes(check: Check) -> None:
     """A replica that reads sound events in a wrong order refuses the log, stops, waits or goes on; and it lives."""
     server = check.needs_own_server(
         "a server: relay logs are given to one",
-        "what may crash a server is put only into one that the lab starts itself",
+        "needs a server that the lab starts itself: relay logs may crash it",
     )
     with check.block(cases=None) as block:
         with LogReader(partial(launch_replica, server.maker)) as reader:

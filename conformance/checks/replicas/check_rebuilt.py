@@ -91,7 +91,7 @@ def test_cloned_replica(check: Check, met: Counter[str]) -> None:
     padded = next(kind for kind in KINDS if kind.name == "padded-source")
     server = check.lab.server
     if server is not None and not server.started_by_us:
-        check.skip("a dump is made with the programs of the source, which a server at an address does not bring")
+        check.skip("needs the programs of the source, which a server at an address does not bring: a dump is made")
     with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
         limits = server_limits(pair.source)
         for number in check.blocks():

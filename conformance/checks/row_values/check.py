@@ -48,7 +48,7 @@ def test_values_from_the_log_alone(check: Check) -> None:
         server.schema(connection) as schema,
     ):
         capture = server.capture()
-        offered = offer(connection, vectors=check.lab.dialect.log.vector_type)
+        offered = offer(connection, check.lab.questions)
         try:
             for number in range(tables):
                 with values.block(number, replay=_again(values)) as block:

@@ -6,6 +6,7 @@ values that the server shows in between. The reader gets a file with the events 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
@@ -19,12 +20,13 @@ from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import Table, create_table, table_map
 from conformance.reference.text.row_changes import RowChanges
 from conformance.servers.wire.groups import groups_of_thread
-from generators.row_values import literal, table
+from generators.row_values import SRS, literal, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
     from typing import Any
 
+    from conformance.harness.questions import Questions
     from conformance.reference.tables.definitions import Column
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection
@@ -38,6 +40,7 @@ SESSION: Final = (
 )
 _MAGIC: Final = b"\xfebin"
 _NAME: Final = "t"
+_IN_SYSTEM: Final = re.compile(r"(ST_GeomFromText\('[^']*', )(\d+)\)")
 _IMAGES: Final = (RowImage.FULL, RowImage.FULL, RowImage.FULL, RowImage.MINIMAL, RowImage.NOBLOB)
 _SHOWN: Final = 400  # hex digits of an event that differs
 
@@ -67,16 +70,26 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Whether a server has VECTOR columns, and its collations."""
+    """Whether a server has VECTOR columns, its collations, and the spatial reference systems that it lacks."""
 
     vectors: bool
     collations: frozenset[str]
+    without: frozenset[str] = frozenset()
 
 
-def offer(connection: Connection, *, vectors: bool) -> Offer:
-    """Ask the server for its collations."""
+def offer(connection: Connection, questions: Questions) -> Offer:
+    """Ask the server what its columns can be."""
     names = connection.execute("SELECT COLLATION_NAME FROM INFORMATION_SCHEMA.COLLATIONS").texts()
-    return Offer(vectors, frozenset(name or "" for (name,) in names))
+    return Offer(
+        questions.has("statement VECTOR"),
+        frozenset(name or "" for (name,) in names),
+        frozenset(str(number) for number in SRS if not questions.has(f"srs {number}")),
+    )
+
+
+def offered_value(value: str, without: Container[str]) -> str:
+    """A literal with the plane in the place of a spatial reference system that the server lacks (error 3548)."""
+    return _IN_SYSTEM.sub(lambda found: f"{found[1]}0)" if found[2] in without else found[0], value)
 
 
 def run_block(
@@ -88,13 +101,13 @@ def run_block(
     name = quote_identifier(_NAME)
     columns = made.columns[1:]
     create = create_table(made)
-    values = [_row(draw.fork("insert", key), columns) for key in range(rows)]
+    values = [_row(draw.fork("insert", key), columns, offered.without) for key in range(rows)]
     insert = f"INSERT INTO {name} VALUES " + ", ".join(f"({key}, {', '.join(row)})" for key, row in enumerate(values))
     updates = [
         f"UPDATE {name} SET "
         + ", ".join(
             f"{quote_identifier(column.name)}={value}"
-            for column, value in zip(columns, _row(draw.fork("update", key), columns), strict=True)
+            for column, value in zip(columns, _row(draw.fork("update", key), columns, offered.without), strict=True)
         )
         + f" WHERE id={key}"
         for key in range(rows)
@@ -121,8 +134,8 @@ def run_block(
     )
 
 
-def _row(draw: Draw, columns: Sequence[Column]) -> list[str]:
-    return [literal(draw.fork(place), column) for place, column in enumerate(columns)]
+def _row(draw: Draw, columns: Sequence[Column], without: Container[str]) -> list[str]:
+    return [offered_value(literal(draw.fork(place), column), without) for place, column in enumerate(columns)]
 
 
 def read(connection: Connection, made: Table) -> Rows:

@@ -88,7 +88,10 @@ def test_files_of_ddl_sequences(check: Check) -> None:
 
 def _batch(check: Check, server: OwnServer, page_size: int, numbers: range, *, kill: bool) -> Judged:
     judged = Judged()
-    sequences = [ddl_sequence(Stream("sdi", check.seed, page_size, number), page_size, number) for number in numbers]
+    has = check.lab.questions.has
+    sequences = [
+        ddl_sequence(Stream("sdi", check.seed, page_size, number), page_size, number, has) for number in numbers
+    ]
     with server.connect() as connection:
         for sequence in sequences:
             outcome = run_sequence(connection, sequence)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from generators.draw import Draw
+
+Has: TypeAlias = "Callable[[str], bool]"
 
 _OFF_PAGE: Final = 1_000  # bytes from which a column can leave its page
 _PREFIX: Final = {"REDUNDANT": 790, "COMPACT": 790}  # bytes that an off-page value leaves in its record
@@ -15,12 +17,14 @@ _REFERENCE: Final = 42  # the same in the other row formats
 
 
 class Kind(NamedTuple):
-    """A type, its default (none: an empty text), an expression over ``i``, and the most bytes of a value."""
+    """A type, its default (none: an empty text), an expression over ``i``, the most bytes of a value, and what of a
+    server it needs."""
 
     type: str
     default: str
     value: str
     size: int
+    needs: str = ""
 
 
 KINDS: Final = (
@@ -52,9 +56,9 @@ KINDS: Final = (
     Kind("json", "(json_array(1, 'x'))", "json_object('a', json_array(i, i + 1))", _OFF_PAGE),
     Kind("enum('a','b''c','é')", "'é'", "1 + i % 3", 1),
     Kind("set('x','y','z')", "'x,z'", "i % 8", 1),
-    Kind("vector(3)", "", "to_vector('[1, 2.5, -3]')", _OFF_PAGE),
+    Kind("vector(3)", "", "to_vector('[1, 2.5, -3]')", _OFF_PAGE, "statement VECTOR"),
     Kind("geometry", "", "st_geomfromtext('LINESTRING(0 0, 1 2)')", _OFF_PAGE),
-    Kind("point SRID 4326", "", "st_srid(point(1, 2), 4326)", _OFF_PAGE),
+    Kind("point SRID 4326", "", "st_srid(point(1, 2), 4326)", _OFF_PAGE, "srs 4326"),
 )
 _SPATIAL: Final = ("geometry", "point")
 
@@ -67,8 +71,13 @@ class Column(NamedTuple):
     value: str
 
 
-def columns(draw: Draw, room: int, row_format: str, *, spatial: bool) -> Iterator[Column]:
-    """Columns that fit into ``room`` bytes of a record."""
+def everything(_: str) -> bool:
+    """The answers of a server that lacks nothing (``conformance.harness.questions``)."""
+    return True
+
+
+def columns(draw: Draw, room: int, row_format: str, *, spatial: bool, has: Has = everything) -> Iterator[Column]:
+    """Columns that fit into ``room`` bytes of a record, of the types that a server ``has``."""
     off_page = _PREFIX.get(row_format, _REFERENCE)
     for number, kind in enumerate(draw.shuffled(KINDS)[: 3 + draw.below(12)]):
         room -= min(kind.size, off_page) + 2
@@ -76,12 +85,14 @@ def columns(draw: Draw, room: int, row_format: str, *, spatial: bool) -> Iterato
             return
         if kind.type.startswith(_SPATIAL) and not spatial:
             continue
+        if kind.needs and not has(kind.needs):
+            continue
         clauses = [kind.type]
         if kind.default and draw.chance(1, 2):
             if kind.default != "NULL" and draw.chance(1, 3):
                 clauses.append("NOT NULL")
             clauses.append(f"DEFAULT {kind.default}")
-        if draw.chance(1, 6):
+        if draw.chance(1, 6) and has("statement INVISIBLE"):
             clauses.append("INVISIBLE")
         if draw.chance(1, 6):
             clauses.append(f"COMMENT '{comment(draw, 8)}'")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from conformance.checks.sdi.columns import everything
 from conformance.checks.sdi.tables import GENERAL, OWN, Shape, create_table, shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from conformance.checks.sdi.columns import Column
+    from conformance.checks.sdi.columns import Column, Has
     from generators.draw import Draw
 
 _ROWS: Final = 12
@@ -93,12 +94,13 @@ class DdlSequence:
         return f"{self.schema}_general"
 
 
-def ddl_sequence(draw: Draw, page_size: int, number: int) -> DdlSequence:
-    """One sequence. Its number decides the format of the table, everything else is drawn."""
+def ddl_sequence(draw: Draw, page_size: int, number: int, has: Has = everything) -> DdlSequence:
+    """One sequence. Its number decides the format of the table, everything else is drawn; a server that ``has`` less
+    gets what it knows."""
     kind = shape(draw, page_size, number)
     schema, other, tablespace = f"ddl_{number}", f"ddl_{number}_other", f"ddl_{number}_general"
     block = f" FILE_BLOCK_SIZE={kind.block_size}" if kind.place == GENERAL and kind.format == "COMPRESSED" else ""
-    statement, columns = create_table(draw, kind, "t", tablespace)
+    statement, columns = create_table(draw, kind, "t", tablespace, has)
     made = (
         f"CREATE SCHEMA {schema}",
         f"CREATE SCHEMA {other} DEFAULT CHARACTER SET latin1",

@@ -22,7 +22,7 @@ def needs_files(check: Check) -> OwnServer:
     """The server under test, if its data files hold dictionary information and can be read."""
     server = check.needs_own_server("a server that the lab starts: its data files are read")
     if not check.lab.dialect.server.sdi:
-        check.leave_out("the server keeps no dictionary information in data files")
+        check.leave_out("needs dictionary information in data files: this version keeps none there")
     check.needs_programs("ibd2sdi")
     return server
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from conformance.checks.sdi.columns import Column, columns, comment
+from conformance.checks.sdi.columns import Column, columns, comment, everything
 from generators.draw import mix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from conformance.checks.sdi.columns import Has
     from generators.draw import Draw
 
 ROW_FORMATS: Final = ("DYNAMIC", "COMPACT", "REDUNDANT", "COMPRESSED")
@@ -94,8 +95,10 @@ def shape(draw: Draw, page_size: int, number: int) -> Shape:
     return Shape(page_size=page_size, format=kind, block_size=block, place=place, partitioned=partitioned)
 
 
-def create_table(draw: Draw, shape: Shape, name: str, tablespace: str) -> tuple[str, list[Column]]:
-    """CREATE TABLE, and the columns that its rows have values for.
+def create_table(
+    draw: Draw, shape: Shape, name: str, tablespace: str, has: Has = everything
+) -> tuple[str, list[Column]]:
+    """CREATE TABLE as a server that ``has`` those things knows it, and the columns that its rows have values for.
 
     Every table has ``id`` and ``s``, on which it can be partitioned, and columns for ALTER TABLE: ``d1`` and ``d2`` to
     drop, ``m1`` to modify, ``r1`` to rename.
@@ -109,21 +112,21 @@ def create_table(draw: Draw, shape: Shape, name: str, tablespace: str) -> tuple[
         Column("r1", "char(3) COMMENT 'r'", "'r'"),
     ]
     room = min(shape.page_size, shape.block_size, _LARGEST) // 2 - _OVERHEAD
-    drawn = list(columns(draw, room, shape.row_format, spatial=not shape.partitioned))
+    drawn = list(columns(draw, room, shape.row_format, spatial=not shape.partitioned, has=has))
     if draw.chance(1, 8):
         drawn += _long_comments(draw, shape.page_size)
-    everything = common + drawn
-    parts = [f"{column.name} {column.definition}" for column in everything]
+    together = common + drawn
+    parts = [f"{column.name} {column.definition}" for column in together]
     parts += _generated(draw)
-    keys = list(_keys(draw, shape, everything))
+    keys = list(_keys(draw, shape, together, has))
     parts += keys
-    if draw.chance(1, 4):
+    if draw.chance(1, 4) and has("statement DROP CHECK"):
         enforced = draw.choice(("", " NOT ENFORCED"))
         parts.append(f"CONSTRAINT `{name} positive` CHECK (id > -5 and s <> 'it''s\\\\'){enforced}")
     if not shape.partitioned and draw.chance(1, 6):
         parts.append(f"CONSTRAINT {name}_parent FOREIGN KEY (m1) REFERENCES parent (id) {draw.choice(_RULES)}")
     options = " ".join(_table_options(draw, shape, tablespace))
-    return f"CREATE TABLE {name} (\n  {', '.join(parts)}\n) {options}{_partitions(draw, shape, keys)}", everything
+    return f"CREATE TABLE {name} (\n  {', '.join(parts)}\n) {options}{_partitions(draw, shape, keys)}", together
 
 
 _RULES: Final = ("", "ON DELETE CASCADE", "ON UPDATE RESTRICT ON DELETE NO ACTION")
@@ -144,7 +147,7 @@ def _generated(draw: Draw) -> Iterator[str]:
         yield "v3 varchar(30) CHARACTER SET latin1 GENERATED ALWAYS AS (upper(d2)) STORED"
 
 
-def _keys(draw: Draw, shape: Shape, everything: list[Column]) -> Iterator[str]:
+def _keys(draw: Draw, shape: Shape, together: list[Column], has: Has) -> Iterator[str]:
     primary = draw.choice(("id, s", "s, id DESC", "s(2), id")) if not shape.partitioned else "id, s"
     if draw.chance(7, 8):
         yield f"PRIMARY KEY ({primary})"
@@ -156,8 +159,8 @@ def _keys(draw: Draw, shape: Shape, everything: list[Column]) -> Iterator[str]:
         yield f"KEY k2 ({_PREFIX}, m1) INVISIBLE"
     if draw.chance(1, 4):
         yield "KEY functional ((id * 2), (lower(s)) DESC)"
-    json = next((column.name for column in everything if column.definition.startswith("json")), None)
-    if json and draw.chance(1, 2):
+    json = next((column.name for column in together if column.definition.startswith("json")), None)
+    if json and draw.chance(1, 2) and has("statement ARRAY"):
         yield f"KEY multi ((CAST({json}->'$.a' AS UNSIGNED ARRAY)))"
 
 

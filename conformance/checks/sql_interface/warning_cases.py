@@ -242,6 +242,9 @@ _V1: Final = "log_bin_use_v1_row_events"
 _V1_IGNORED: Final = "log_bin_use_v1_row_events=1 will be ignored"
 
 
+_NEEDS_V1: Final = f"needs the system variable {_V1}"
+
+
 def v1_cases(*, present: bool) -> Iterator[SqlCase]:
     """Warning 2, on servers that still have the variable; on others, the absence of the variable and the warning."""
     if present:
@@ -252,7 +255,7 @@ def v1_cases(*, present: bool) -> Iterator[SqlCase]:
         yield SqlCase(
             id=slug("warning-2-gone", scope),
             requirements=(requirement,),
-            statements=(SqlStatement(sql=f"SET {scope} {_V1} = 1", judges=requirement, outcomes=gone),),
+            statements=(SqlStatement(sql=f"SET {scope} {_V1} = 1", judges=requirement, outcomes=gone, note=_NEEDS_V1),),
         )
     # Without the validation it would end as well, only later.
     option, validate = (_V1.replace("_", "-"), "1"), ("validate-config", None)
@@ -261,7 +264,10 @@ def v1_cases(*, present: bool) -> Iterator[SqlCase]:
         requirements=("W2c",),
         statements=(
             SqlStatement(
-                start=(validate, option), judges="W2c", outcomes=(Outcome(error=67, verdict=Verdict.NOT_APPLICABLE),)
+                start=(validate, option),
+                judges="W2c",
+                outcomes=(Outcome(error=67, verdict=Verdict.NOT_APPLICABLE),),
+                note=_NEEDS_V1,
             ),
         ),
     )

@@ -51,11 +51,17 @@ class Broken:
     problem: Problem
 
 
-def made(seed: str, numbers: range, schema: str, log: LogForms = MYSQL.log) -> list[Definition]:
+def made(
+    seed: str, numbers: range, schema: str, log: LogForms = MYSQL.log, *, systems: bool = True
+) -> list[Definition]:
     """The definitions with these numbers; they depend only on seed and number. An older server gets those that it can
-    have."""
+    have. ``systems``: whether it has the spatial reference system of some columns."""
     tables = [definition(Stream("definitions", seed, number), schema=schema, name=f"t{number}") for number in numbers]
-    return [Definition(table=table, values=row_values(table)) for table in tables if definable(table, log)]
+    return [
+        Definition(table=table, values=row_values(table))
+        for table in tables
+        if definable(table, log) and (systems or not any("SRID" in (column.spelled or "") for column in table.columns))
+    ]
 
 
 def run_block(connection: Connection, capture: Capture, definitions: Sequence[Definition]) -> DefinitionLog:

@@ -28,7 +28,7 @@ def test_other_events_are_unchanged(check: Check) -> None:
     """The same workload with the option off leaves equal bytes, whatever the global option; on, only updates differ."""
     server = check.needs_started_server(
         "a server: the same workload is run three times",
-        "a global variable is changed, which is left to servers of the lab",
+        "needs a server that the lab starts: a global variable is changed",
     )
     limits = server_limits(server)
     with server.connect() as connection, server.schema(connection) as schema:

@@ -67,7 +67,7 @@ def test_value_options(check: Check) -> None:
     """Server and reference read the longer forms of known numbers; they refuse unknown bits and change nothing."""
     server = check.needs_own_server(
         "a server: events are put before it by BINLOG statements",
-        "events are injected only into a server that the lab starts",
+        "needs a server that the lab starts: events are injected",
     )
     draw = Stream("value-options", check.seed)
     forms = [make(draw.fork(number), number) for number in check.blocks()]

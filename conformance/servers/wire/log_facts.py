@@ -25,8 +25,8 @@ _FACTS: Final = (
     "SELECT @@global.server_id, @@global.server_uuid, @@global.version, @@global.binlog_checksum,"
     " @@global.gtid_executed, @@global.gtid_mode, CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS UNSIGNED)"
 )
-_TRACKING: Final = "binlog_transaction_dependency_tracking"
-_WRITESETS_ALWAYS: Final = (8, 4, 0)  # versions without the variable
+_DEPENDENCIES: Final = "binlog_transaction_dependency_"
+_TRACKING, _HISTORY = f"{_DEPENDENCIES}tracking", f"{_DEPENDENCIES}history_size"
 
 
 class Moment(NamedTuple):
@@ -71,11 +71,11 @@ def _moment(facts: Result, queries: Result) -> Moment:
 
 
 def has_writesets(connection: Connection) -> bool:
-    """Whether the logical clock follows rows. Without the variable: always in new versions, never in old ones."""
-    rows = connection.execute(f"SHOW GLOBAL VARIABLES LIKE '{_TRACKING}'").texts()
-    if rows:
-        return rows[0][1] == "WRITESET"
-    return version_number(connection.server_version) >= _WRITESETS_ALWAYS
+    """Whether the logical clock follows rows: as the variable says. Without it a server that has a history of rows
+    always does so, and one without a history never (reference of options, 8.4)."""
+    rows = connection.execute(f"SHOW GLOBAL VARIABLES LIKE '{_DEPENDENCIES}%'").texts()
+    found = {row[0]: row[1] for row in rows}
+    return found[_TRACKING] == "WRITESET" if _TRACKING in found else _HISTORY in found
 
 
 def log_facts(

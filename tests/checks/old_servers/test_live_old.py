@@ -153,7 +153,7 @@ def test_other_rows_after_the_log_of_an_old_server_fail_the_check(
 def test_what_is_missing_and_how_to_get_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("BINLOG_LAB_CACHE", str(tmp_path))
-    with pytest.raises(ServerUnavailable, match="no old server") as refused:
+    with pytest.raises(ServerUnavailable, match="needs an old server") as refused:
         old_installation()
     assert "binlog-lab servers install --old" in str(refused.value)
     assert VARIABLE in str(refused.value)

@@ -9,9 +9,10 @@ import pytest
 from conformance.cases.row_images import RowImage
 from conformance.checks.row_values import check as test_row_values
 from conformance.checks.row_values import run as row_values
-from conformance.checks.row_values.run import Observed, judge, offer, run_block
+from conformance.checks.row_values.run import Observed, judge, offer, offered_value, run_block
 from conformance.harness import session as labs
 from conformance.harness.profiles import SIZES
+from conformance.harness.questions import Questions
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.reference.tables import columns, temporal
@@ -39,7 +40,7 @@ def blocks(server: ProcessServer) -> list[Observed]:
         server.schema(connection) as schema,
     ):
         capture = server.capture()
-        offered = offer(connection, vectors=True)
+        offered = offer(connection, Questions(server))
         made = [
             run_block(connection, capture, schema, Stream("faults", number), number, 4, offered=offered)
             for number in range(ROUND)
@@ -60,6 +61,13 @@ def test_a_server_with_less_gets_blobs_instead() -> None:
         made = table(Stream("less", number), number, schema="d", name="t", vectors=False, collations=some)
         assert {column.collation for column in made.columns} <= {None, *some}
         assert "VECTOR" not in {column.type for column in made.columns}
+
+
+def test_values_of_a_missing_spatial_reference_system_are_in_the_plane() -> None:
+    value = "ST_GeomFromText('POINT(1 2)', 3857)"
+    assert offered_value(value, {"3857"}) == "ST_GeomFromText('POINT(1 2)', 0)"
+    assert offered_value(value, {"4326"}) == value
+    assert offered_value("'ST_GeomFromText(x, 3857)'", {"3857"}) == "'ST_GeomFromText(x, 3857)'"
 
 
 def test_the_sizes_of_the_profiles() -> None:

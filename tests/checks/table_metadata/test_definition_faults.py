@@ -15,6 +15,7 @@ from conformance.checks.table_metadata import definitions, unknown_fields
 from conformance.checks.table_metadata.run import MODES, Definition, DefinitionLog
 from conformance.checks.table_metadata.table_map_judge import OWNERS, concerned, judge_table_map
 from conformance.harness.profiles import SIZES
+from conformance.harness.questions import Questions
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.reference.binlog.event import encode_event
@@ -76,9 +77,9 @@ class FakeServer:
 
 
 @cache
-def cached(seed: str, numbers: range, schema: str, log: LogForms) -> list[Definition]:
+def cached(seed: str, numbers: range, schema: str, log: LogForms, *, systems: bool) -> list[Definition]:
     """The same tables for every fault."""
-    return definitions.made(seed, numbers, schema, log)
+    return definitions.made(seed, numbers, schema, log, systems=systems)
 
 
 def perfect(items: Sequence[Definition], change: Callable[[TableMap], TableMap] = lambda table: table) -> DefinitionLog:
@@ -113,6 +114,7 @@ def check(
     records: list[AnyRecord] = []
     lab = Lab(Settings(), records.append)
     lab._server, lab._resolved = FakeServer(), True  # type: ignore[assignment]
+    monkeypatch.setattr(Questions, "has", lambda *_: True)
     logs: list[DefinitionLog] = []
 
     def run(_: object, __: object, items: Sequence[Definition]) -> DefinitionLog:

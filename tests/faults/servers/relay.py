@@ -22,10 +22,10 @@ from tests.faults.servers.packets import EOF, ERROR, OK, Answer, Wire, read_answ
 from tests.faults.servers.statements import split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from conformance.servers.wire.connection import Address
-    from tests.faults.servers.fault import Diagnostic, ServerFault
+    from tests.faults.servers.fault import ChangedLog, Diagnostic, ServerFault
 
 _QUIT, _QUERY, _DUMP, _DUMP_GTID, _CHANGE_USER = 0x01, 0x03, 0x12, 0x1E, 0x11
 _QUERY_ATTRIBUTES: Final = 1 << 27
@@ -39,13 +39,15 @@ class Relay:
     """Listens for one server. ``real``: where that server listens, which changes when it starts again; ``data``: its
     data directory, in which its log stands."""
 
+    log: FaultyLog | None
+
     def __init__(self, real: Callable[[], Address], data: Path) -> None:
         self._real = real
         self._data = data
         self._folder = TemporaryDirectory(prefix="relay-")
         self.path = f"{self._folder.name}/socket"
         self.fault: ServerFault | None = None
-        self._log: FaultyLog | None = None
+        self.log = None
         self._logs = 0
         self.broken = ""  # the traceback of a fault that failed
         self._listening = [socket.socket(socket.AF_UNIX), socket.create_server(("127.0.0.1", 0))]
@@ -59,12 +61,24 @@ class Relay:
     def arm(self, fault: ServerFault | None) -> None:
         """From now on put ``fault`` into what passes."""
         self.fault = fault
-        self._log = None
+        self.log = None
         if fault is not None and fault.log is not None:
             self._logs += 1
             copies = Path(self._folder.name, str(self._logs))
             copies.mkdir()
-            self._log = FaultyLog(self._data, copies, fault.log)
+            self.log = self.new_log(self._data, copies, fault.log)
+
+    def new_log(self, data: Path, copies: Path, change: ChangedLog) -> FaultyLog:
+        """The copies of the server's log with this change in them."""
+        return FaultyLog(data, copies, change)
+
+    def session(self, client: Wire, server: Wire) -> Session:
+        """One connection through the relay."""
+        return Session(self, client, server)
+
+    def greeting(self, packet: bytes) -> bytes:
+        """The server's greeting as the client gets it."""
+        return readable_greeting(packet)
 
     def close(self) -> None:
         """Stop listening and break all connections."""
@@ -95,7 +109,7 @@ class Relay:
             else:
                 server = socket.create_connection((address.host, address.port))
             self._open.add(server)
-            _Session(self, Wire(client), Wire(server)).run()
+            self.session(Wire(client), Wire(server)).run()
         except (OSError, EOFError):
             pass  # one side is gone, and the other learns it by the close
         except Exception:  # noqa: BLE001 - a defect of the fault, which the bench reports
@@ -109,7 +123,7 @@ class Relay:
 
     def shown(self, answer: Answer) -> Answer:
         """An answer that names the server's log, as the copy of the log has it."""
-        log = self._log
+        log = self.log
         if log is None or not answer.rows:
             return answer
         if answer.columns[:2] == _POSITION:
@@ -121,7 +135,7 @@ class Relay:
         return answer
 
 
-class _Session:
+class Session:
     """One connection through the relay."""
 
     def __init__(self, relay: Relay, client: Wire, server: Wire) -> None:
@@ -132,7 +146,7 @@ class _Session:
         self._diagnostics: list[Diagnostic] | None = None  # what SHOW WARNINGS has to list
 
     def run(self) -> None:
-        self._client.write(readable_greeting(self._server.read()))
+        self._client.write(self._relay.greeting(self._server.read()))
         login = readable_login(self._client.read())
         if int.from_bytes(login[:4], "little") & _QUERY_ATTRIBUTES:
             self._prefix = b"\x03\x00\x01"
@@ -144,10 +158,10 @@ class _Session:
             if command[0] == _QUERY:
                 self._query(command)
                 continue
-            self._server.command(command)
             if command[0] in (_DUMP, _DUMP_GTID):
-                self._dump()
+                self.dump(command)
                 return
+            self._server.command(command)
             if command[0] == _QUIT:
                 return
             if command[0] == _CHANGE_USER:
@@ -222,15 +236,11 @@ class _Session:
 
     # --- the log as a stream -----------------------------------------------------------------------------------------
 
-    def _dump(self) -> None:
+    def dump(self, command: bytes) -> None:
         """Forward events until one side goes; what the fault makes of an event takes its place."""
+        self._server.command(command)
         maps: list[bytes] = []  # of the transaction: rows cannot be read without them
-        while True:
-            if not self._server.waiting:
-                ready, _, _ = select.select([self._client.socket, self._server.socket], [], [])
-                if self._client.socket in ready:
-                    return  # a reader of the log says nothing: it is gone
-            packet = self._server.read()
+        for packet in self._sent():
             fault = self._relay.fault
             if packet[0] == OK and fault is not None and fault.stream is not None:
                 event = packet[1:]
@@ -243,5 +253,15 @@ class _Session:
                     maps.append(event)
             else:
                 self._client.write(packet)
+
+    def _sent(self) -> Iterator[bytes]:
+        """The packets of a dump, until one side goes."""
+        while True:
+            if not self._server.waiting:
+                ready, _, _ = select.select([self._client.socket, self._server.socket], [], [])
+                if self._client.socket in ready:
+                    return  # a reader of the log says nothing: it is gone
+            packet = self._server.read()
+            yield packet
             if packet[0] == ERROR or (packet[0] == EOF and len(packet) < 9):
                 return

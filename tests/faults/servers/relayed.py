@@ -102,11 +102,16 @@ class RelayedMaker(ProcessMaker):
         return server
 
 
-def relayed(server: ProcessServer, launched: Callable[[RelayedServer], None]) -> RelayedServer:
+def relayed(
+    server: ProcessServer,
+    launched: Callable[[RelayedServer], None],
+    kind: type[RelayedServer] = RelayedServer,
+    relay: Callable[[Callable[[], Address], Path], Relay] = Relay,
+) -> RelayedServer:
     """The server itself, with a relay in front of it from now on."""
-    server.__class__ = RelayedServer
+    server.__class__ = kind
     assert isinstance(server, RelayedServer)
     server.launched = launched
-    server.relay = Relay(lambda: server.__dict__["address"], server.data_directory)
+    server.relay = relay(lambda: server.__dict__["address"], server.data_directory)
     launched(server)
     return server

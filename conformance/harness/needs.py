@@ -1,0 +1,38 @@
+"""What each check needs of a server, and whether the server under test has it: ``needs.toml``, asked before the check.
+
+A check that lacks something is not applicable, and its reason begins with :data:`NEEDS`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from conformance.harness.questions import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from conformance.harness.questions import Questions
+
+NEEDS: Final = "needs "
+"""How the reason of a check that is not applicable begins."""
+
+_DATA: Final = tomllib.loads(Path(__file__).with_name("needs.toml").read_text(encoding="utf-8"))
+ROOMS: Final[dict[str, list[str]]] = _DATA["rooms"]
+CHECKS: Final[dict[str, list[str]]] = _DATA["checks"]
+
+
+def needs_of(check: str) -> tuple[str, ...]:
+    """The needs of a check by its name, ``room/function`` with or without parameters."""
+    name = check.partition("[")[0]
+    return (*ROOMS.get(name.partition("/")[0], ()), *CHECKS.get(name, ()))
+
+
+def lacking(questions: Questions, needs: Iterable[str]) -> str:
+    """Why needs are not met, as the reason of a check; empty: the server has everything. A need that is no question,
+    such as the number of servers of a Case, is for others to judge."""
+    asked = [need for need in dict.fromkeys(needs) if need.partition(" ")[0] in KINDS]
+    missing = list(filter(None, map(questions.lacking, asked)))
+    return NEEDS + "; ".join(missing) if missing else ""

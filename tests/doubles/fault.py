@@ -1,0 +1,64 @@
+"""What a faulty double is: one that plays its version wrongly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.reference.dialect import Dialect
+    from tests.doubles.lacking import Lacking
+    from tests.faults.servers.fault import ServerFault
+
+
+def same(value: Any) -> Any:
+    """No change."""
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubleFault:
+    """One faulty double.
+
+    ``breaks``: the rows of the catalogue that must be red, and no other of those that the run is about; ``asks``:
+    further rows that the run is about. ``contradicts``: the rows of the table of versions that the server contradicts.
+    ``does``: what it does, in one sentence. ``says``: what the words of a failure match.
+
+    ``updates``, ``seed``: of the generated ones that meet the fault.
+
+    ``lacks`` and ``dialect`` change what is played, ``passing`` what passes the relay of the server under test.
+    """
+
+    id: str
+    does: str
+    breaks: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    says: str = ""
+    version: str = "8.0.45"
+    checks: str = ""
+    updates: int = 100
+    seed: str = "1"
+    lacks: Callable[[Lacking], Lacking] = same
+    dialect: Callable[[Dialect], Dialect] = same
+    passing: ServerFault | None = None
+
+
+NONE: Final = DoubleFault(id="none", does="It plays its version.")
+
+
+def written_with(**forms: object) -> Callable[[Dialect], Dialect]:
+    """The double writes a log of another form."""
+    return lambda dialect: replace(dialect, log=replace(dialect.log, **forms))  # type: ignore[arg-type]
+
+
+def knowing(*words: str) -> Callable[[Lacking], Lacking]:
+    """The double knows variables, or forms of statement, that its version does not."""
+
+    def known(lacks: Lacking) -> Lacking:
+        refusals = tuple(item for item in lacks.refusals if not any(word in item.pattern.pattern for word in words))
+        return replace(lacks, refusals=refusals, variables=lacks.variables - set(words))
+
+    return known
