@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 
 
 def advance(table: Table, session: Session, rows: Sequence[Row], step: Step) -> Sequence[Row]:
-    """The rows behind a step, for generators. Raises :class:`AssertionError` where the step is refused."""
+    """The rows behind a step, for generators; a refused step changes none."""
     model = Model(table, SELECTOR, session, list(rows))
-    prediction = model.predict(step)
-    assert prediction.error is None, (prediction.error, step)
-    model.advance(prediction)
+    model.advance(model.predict(step))
     return model.rows
+
+
+def taken(table: Table, session: Session, rows: Sequence[Row], step: Step) -> Sequence[Row]:
+    """The same, of a step that no server refuses. Raises :class:`AssertionError` for another."""
+    prediction = Model(table, SELECTOR, session, list(rows)).predict(step)
+    assert prediction.error is None, (prediction.error, step)
+    return advance(table, session, rows, step)
 
 
 def predictions(case: UpdateCase) -> list[StepPrediction]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from conformance.checks.row_values.run import SESSION, offer
+from conformance.harness.questions import Questions
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.innodb.btree import leaf_records
@@ -94,10 +95,10 @@ class Backup(NamedTuple):
         return next(path for path in self.files if path.name == f"{table}.ibd")
 
 
-def workload(connection: Connection) -> None:
+def workload(connection: Connection, questions: Questions) -> None:
     """Every column type in every row format, and tables with whatever else a table can have."""
     connection.execute_many([*SESSION, f"CREATE DATABASE {SCHEMA}", f"USE {SCHEMA}"]).check()
-    offered = offer(connection, vectors=True)
+    offered = offer(connection, questions)
     for number in range(ROUND):
         draw = Stream("verify", number)
         made = table(draw, number, schema=SCHEMA, name=f"t{number}", vectors=True, collations=offered.collations)
@@ -120,7 +121,7 @@ def backup(installation: Installation, tmp_path_factory: pytest.TempPathFactory)
     folder = tmp_path_factory.mktemp("backup")
     with launch(installation) as server:
         with server.connect() as connection:
-            workload(connection)
+            workload(connection, Questions(server))
             tables = [row[0] or "" for row in connection.execute("SHOW TABLES").texts()]
             connection.execute(f"FLUSH TABLES {', '.join(tables)} FOR EXPORT")
             for path in (server.data_directory / SCHEMA).glob("*.ibd"):

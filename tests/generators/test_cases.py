@@ -13,7 +13,7 @@ from conformance.reference.partial.expression import Constant, Increment
 from generators import cases
 from generators.draw import Draw, Stream
 from generators.tables import SELECTOR
-from tests.cases.modelled import advance
+from tests.cases.modelled import taken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def case(number: int, steps: int) -> UpdateCase:
-    return cases.update_case(Stream("cases", "cell", number), case_id="x", steps=steps, advance=advance)
+    return cases.update_case(Stream("cases", "cell", number), case_id="x", steps=steps, advance=taken)
 
 
 def test_cases_are_the_same_for_ever() -> None:
@@ -49,14 +49,14 @@ def test_the_first_steps_do_not_depend_on_how_many_follow() -> None:
 
 
 def test_the_server_refuses_no_usual_step() -> None:
-    """``advance`` asserts it; and no two rows ever get the same selector."""
+    """``taken`` asserts it; and no two rows ever get the same selector."""
     seen: Counter[str] = Counter()
     for number in range(100):
         made = case(number, 15)
         names = [column.name for column in made.table.columns]
         rows: Sequence[Row] = [dict(zip(names, row, strict=True)) for row in made.rows]
         for step in made.steps:
-            rows = advance(made.table, made.session, rows, step)
+            rows = taken(made.table, made.session, rows, step)
             assert len({row[SELECTOR] for row in rows}) == len(rows)
             seen["rows"] += len(step.rows) > 1
             seen["open"] += not step.commit
@@ -98,5 +98,5 @@ def test_arguments_are_checked(call: str) -> None:
         _ = (
             cases.start_rows(draw, shape, 0)
             if call == "rows"
-            else cases.update_case(draw, case_id="x", steps=0, advance=advance)
+            else cases.update_case(draw, case_id="x", steps=0, advance=taken)
         )

@@ -15,7 +15,7 @@ from conformance.reference.partial.paths import parse_path
 from generators import strategies
 from generators.documents import Size
 from generators.malformed import Edit, Kind
-from tests.cases.modelled import advance
+from tests.cases.modelled import taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,7 +112,7 @@ def test_damage_shrinks_to_one_edit() -> None:
 
 
 @settings(QUICK, max_examples=25)
-@given(strategies.sequences(advance, steps=4, rows=2))
+@given(strategies.sequences(taken, steps=4, rows=2))
 def test_sequences_are_predicted_step_by_step(case: UpdateCase) -> None:
     assert 1 <= len(case.steps) <= 4
     assert 1 <= len(case.rows) <= 2
@@ -126,7 +126,7 @@ def test_sequences_are_predicted_step_by_step(case: UpdateCase) -> None:
         lambda: strategies.opaques(field_types=(99,)),
         lambda: strategies.texts(-1),
         lambda: strategies.assignments(b"", column=""),
-        lambda: strategies.sequences(advance, steps=0),
+        lambda: strategies.sequences(taken, steps=0),
         lambda: strategies.damaged(st.just(b""), most=0),
     ],
     ids=["sizes", "size class", "field type", "text size", "column", "steps", "edits"],
