@@ -50,10 +50,10 @@ class _Servers:
 
 @contextmanager
 def _servers(check: Check, server: OwnServer) -> Iterator[_Servers]:
-    installation = check.needs_old_server()
-    check.narrate(f"starting an old server, MySQL {installation.version}, and a new one without GTIDs for its log")
+    maker = check.needs_old_server()
+    check.narrate(f"starting an old server, MySQL {maker.version}, and a new one without GTIDs for its log")
     with ExitStack() as stack:
-        old_server = stack.enter_context(launch_old(installation, narrate=check.narrate))
+        old_server = stack.enter_context(launch_old(maker, narrate=check.narrate))
         # With GTIDs a session that was given events of a log without them can do nothing else.
         target = stack.enter_context(launch_target(server.maker, options=server.options, keep=check.lab.settings.keep))
         new, session = stack.enter_context(target.connect()), stack.enter_context(old_server.connect())
