@@ -17,6 +17,7 @@ from conformance.servers.recording.directory import (
     open_tape,
     read_manifest,
     tapes_in,
+    verify_tape,
     write_manifest,
 )
 from conformance.servers.recording.files import TapeContent, TapeWriter
@@ -121,4 +122,6 @@ def open_recording(path: Path) -> Recording:
     manifest = read_manifest(path)
     if not manifest.tapes:
         raise RecordingRefused(path, "it has no tapes", "what a server answered to at least one module of checks")
+    for name in manifest.tapes:
+        verify_tape(path, manifest, name)
     return Recording(path, manifest)

@@ -162,11 +162,9 @@ def _manifest(file: Path, data: dict[str, Any]) -> Manifest:
     )
 
 
-def open_tape(path: Path, manifest: Manifest, name: str) -> TapeContent:
-    """Read the tape of a module. Raises :class:`RecordingRefused` for one that is missing, damaged, or torn."""
+def verify_tape(path: Path, manifest: Manifest, name: str) -> None:
+    """Hold a tape against the manifest. Raises :class:`RecordingRefused`."""
     file = path / TAPES / name
-    if name not in manifest.tapes:
-        raise RecordingRefused(path, f"it has no {name}", "a recording of these checks")
     size, digest = manifest.tapes[name]
     try:
         there = file.stat().st_size
@@ -177,6 +175,12 @@ def open_tape(path: Path, manifest: Manifest, name: str) -> TapeContent:
         raise RecordingRefused(file, f"{error.strerror or error}", f"{size} bytes") from None
     if found != digest:
         raise RecordingRefused(file, f"got SHA-256 {found[:16]}…", f"{digest[:16]}…, as the manifest says")
+
+
+def open_tape(path: Path, manifest: Manifest, name: str) -> TapeContent:
+    """Read the tape of a module. Raises :class:`RecordingRefused` for one that is damaged."""
+    verify_tape(path, manifest, name)
+    file = path / TAPES / name
     try:
         return read_tape(file)
     except DamagedTape as damage:

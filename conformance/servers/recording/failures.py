@@ -14,16 +14,23 @@ if TYPE_CHECKING:
 _CLASSES: Final = {
     name: found for name, found in vars(errors).items() if isinstance(found, type) and issubclass(found, ServerError)
 }
-_FIELDS: Final[dict[str, type]] = {
-    "missing": str, "remedy": str, "detail": str, "status": int, "reason": str, "log_tail": str, "number": int,
-    "sqlstate": str, "message": str, "statement": str, "position": int, "text": str, "problem": str,
-}  # fmt: skip
+# The fields of each class and what they are where a recording lacks them; those of its bases come with them.
+_FIELDS: Final[dict[str, dict[str, str | int | None]]] = {
+    "ServerUnavailable": {"missing": "", "remedy": "", "detail": ""},
+    "ServerDied": {"status": None, "reason": "", "log_tail": ""},
+    "SpecError": {"text": "", "problem": ""},
+    "SqlError": {"number": 0, "sqlstate": "", "message": "", "statement": "", "position": 0},
+}
+
+
+def _fields(found: type[ServerError]) -> dict[str, str | int | None]:
+    return {name: value for base in found.__mro__ for name, value in _FIELDS.get(base.__name__, {}).items()}
 
 
 def dump_error(error: ServerError) -> Value:
     """An error as a value; one of a class that only some module knows becomes the family's own."""
     known = next(base for base in type(error).__mro__ if base.__name__ in _CLASSES)
-    fields = {name: value for name, value in vars(error).items() if isinstance(value, _FIELDS.get(name, ()))}
+    fields = {name: getattr(error, name) for name in _fields(known)}
     return {
         "class": known.__name__,
         "text": str(error),
@@ -47,12 +54,10 @@ def load_error(value: Value) -> ServerError:
                 raise DamagedValue(f"expected the name of an error, got {name!r}")
             error = found.__new__(found)
             Exception.__init__(error, text)
-            for field, kind in _FIELDS.items():
+            for field, default in _fields(found).items():
                 given = fields.get(field)
-                if isinstance(given, kind):
-                    setattr(error, field, given)
-                elif field == "status":
-                    error.__dict__.setdefault("status", None)
+                wanted = int if field in ("number", "position", "status") else str
+                setattr(error, field, given if isinstance(given, wanted) else default)
             if timeout:
                 error.__cause__ = TimeoutError("in the recorded run")
             return error

@@ -21,7 +21,7 @@ from conformance.servers.recording.files import Entry, TapeContent, TapeWriter
 from conformance.servers.recording.values import DamagedValue, Value, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _SECRET: Final = 6  # letters of a password that is looked for; a shorter one would be found everywhere
 _SHOWN: Final = 120
@@ -71,9 +71,8 @@ class Tape(ABC):
             return self._secrets.setdefault(secret.encode(), word.encode()).decode()
 
     def _digest(self, request: Value) -> bytes:
-        data = request if isinstance(request, bytes) else encode(request)
-        for secret, word in self._secrets.items():
-            data = data.replace(secret, word)
+        masked = replaced(request, self._secrets)
+        data = masked if isinstance(masked, bytes) else encode(masked)
         return blake2b(data, digest_size=8).digest()
 
     @abstractmethod
@@ -82,6 +81,25 @@ class Tape(ABC):
 
         Errors of servers are answers too, and are raised.
         """
+
+
+def replaced(value: Value, words: Mapping[bytes, bytes]) -> Value:
+    """A value with other words in the places of some."""
+    if not words:
+        return value
+    if isinstance(value, bytes):
+        for word, other in words.items():
+            value = value.replace(word, other)
+        return value
+    if isinstance(value, str):
+        for word, other in words.items():
+            value = value.replace(word.decode(), other.decode())
+        return value
+    if isinstance(value, dict):
+        return {key: replaced(part, words) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [replaced(part, words) for part in value]
+    return value
 
 
 class TapedClock(Clock):
@@ -145,25 +163,8 @@ class RecordingTape(Tape):
     def put(self, item: int, channel: str, kind: str, request: Value, answer: Value) -> None:
         """Write an answer. ``item``: the check that was running when the request was made."""
         with self._lock:
-            self._writer.entry(Entry(item, channel, kind, self._digest(request), self._scrubbed(answer)))
-
-    def _scrubbed(self, answer: Value) -> Value:
-        """The answer without passwords: stars of the same length stand in their places."""
-        if isinstance(answer, bytes):
-            for secret in self._secrets:
-                if len(secret) >= _SECRET and secret in answer:
-                    answer = answer.replace(secret, b"*" * len(secret))
-            return answer
-        if isinstance(answer, str):
-            for secret in map(bytes.decode, self._secrets):
-                if len(secret) >= _SECRET and secret in answer:
-                    answer = answer.replace(secret, "*" * len(secret))
-            return answer
-        if isinstance(answer, dict):
-            return {key: self._scrubbed(part) for key, part in answer.items()}
-        if isinstance(answer, list | tuple):
-            return [self._scrubbed(part) for part in answer]
-        return answer
+            stars = {secret: b"*" * len(secret) for secret in self._secrets if len(secret) >= _SECRET}
+            self._writer.entry(Entry(item, channel, kind, self._digest(request), replaced(answer, stars)))
 
     def end(self, *, whole: bool) -> None:
         """Finish what is open, and close the file."""
