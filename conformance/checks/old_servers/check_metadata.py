@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from conformance.checks.old_servers.row_transfer import Taken, Written
     from conformance.harness.check import Check
     from conformance.harness.recorder import BlockRecord
-    from conformance.servers.run.process import ProcessServer
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection
 
@@ -41,7 +40,7 @@ class _Servers:
     """A session on each server, in a schema of the same name, and their logs."""
 
     new_server: OwnServer
-    old_server: ProcessServer
+    old_server: OwnServer
     new: Connection
     old: Connection
     new_log: Capture

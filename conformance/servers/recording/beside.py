@@ -59,6 +59,6 @@ class TapedProgram(Program):
             assert self._live is not None
             return list(self._live.run(arguments, stdin=stdin, files=files, timeout=timeout, limits=limits))
 
-        request = [self.name, list(arguments), stdin, dict(files or {})]
+        request: Any = [self.name, list(arguments), stdin, dict(files or {})]
         ended: Any = self._tape.call(self._channel, "program", request, run)
         return Ended(*ended)

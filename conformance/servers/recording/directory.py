@@ -80,7 +80,7 @@ def claim(path: Path) -> None:
 def _is_recording(path: Path) -> bool:
     try:
         with (path / MANIFEST).open("rb") as file:
-            return json.loads(file.read(_MOST_MANIFEST)).get("format") == FORMAT
+            return bool(json.loads(file.read(_MOST_MANIFEST)).get("format") == FORMAT)
     except (OSError, ValueError, AttributeError):
         return False
 

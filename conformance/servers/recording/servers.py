@@ -7,7 +7,7 @@ judging run it is ``None``.
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from conformance.servers.base import SCHEMA_PREFIX, Server
 from conformance.servers.errors import ConnectionLost
@@ -183,8 +183,7 @@ class TapedServer(Server):
         return str(self._ask("name of a schema", None, lambda: SCHEMA_PREFIX + secrets.token_hex(6)))
 
     def observed(self, what: str, look: Callable[[Any], Seen]) -> Seen:
-        seen: Any = self._ask(what, None, lambda: look(self._live))
-        return seen
+        return cast("Seen", self._ask(what, None, lambda: look(self._live)))
 
     def close(self) -> None:
         self._told("close", "close")
@@ -251,7 +250,7 @@ class TapedMaker:
             made.append(self._live.launch(wrapper=wrapper, **wishes))
             return _facts(made[0])
 
-        request = {
+        request: Any = {
             "server_id": wishes.get("server_id", 1),
             "options": dict(wishes.get("options") or {}),
             "start": wishes.get("start", True),

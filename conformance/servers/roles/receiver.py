@@ -162,8 +162,8 @@ class ReceiverTarget(Closing):
             finally:
                 session.execute(f"STOP {known.replica} IO_THREAD")
                 session.execute(f"RESET {known.replica} ALL")
-        asked = self.server.observed("dump requests", lambda _: [[file, at] for file, at in source.places])
-        places = [(file, at) for file, at in asked]
+        asked = self.server.observed("dump requests", lambda _: [list(map(str, place)) for place in source.places])
+        places = [(file, int(position)) for file, position in asked]
         return ReceivedStream(warnings_in(self._said(start).splitlines()), place, error, places, logs)
 
     def _said(self, start: int) -> str:
