@@ -37,11 +37,11 @@ from conformance.subjects.specs import shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.harness.recordings import Recording
     from conformance.harness.settings import Settings
     from conformance.harness.topology import Chain
     from conformance.reference.dialect import Dialect
     from conformance.servers.base import Server
+    from conformance.servers.recording.recordings import Recording
     from conformance.servers.roles.pair import Pair
     from conformance.servers.run.owned import Maker
     from conformance.servers.specs import ServerSpec
@@ -252,12 +252,13 @@ class Lab:
     def pairs(self) -> Pairs:
         """The maker of this run's pairs; asking for it starts nothing."""
         if self._pairs is None:
-            self._pairs = Pairs(self.server, self.narrate, replica=self.settings.replica, find=self._find_maker)
+            find = None if self.recording is None else self._recorded_maker
+            self._pairs = Pairs(self.server, self.narrate, replica=self.settings.replica, find=find)
         return self._pairs
 
-    def _find_maker(self, spec: ServerSpec) -> Maker:
-        find = partial(find_maker, spec, narrate=self.narrate)
-        return find() if self.recording is None else self.recording.maker("replica", find)
+    def _recorded_maker(self, spec: ServerSpec) -> Maker:
+        assert self.recording is not None
+        return self.recording.maker("replica", partial(find_maker, spec, narrate=self.narrate))
 
     def old_maker(self) -> Maker:
         """The maker of servers from before the feature. Raises :class:`ServerUnavailable`."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.harness.recordings import finish_recording, open_recording, start_recording
 from conformance.servers.errors import SpecError
 from conformance.servers.recording.directory import MANIFEST, TAPES, Manifest, RecordingRefused, open_tape
+from conformance.servers.recording.recordings import finish_recording, open_recording, start_recording
 from conformance.servers.specs import Kind, parse_spec
 
 if TYPE_CHECKING:
