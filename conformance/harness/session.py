@@ -345,7 +345,7 @@ class Lab:
         try:
             self.close()
         finally:
-            self._server = self._pairs = self._dialect = None
+            self._server = self._pairs = self._dialect = self._questions = None
             self._injector = self._applier = self._receiver = None
             self._resolved = self._asked = False
 
