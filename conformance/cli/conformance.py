@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
+    from conformance.servers.recording.directory import Manifest
     from conformance.servers.specs import ServerSpec
 
 _CHECKS = Path(__file__).parent.parent / "checks"
@@ -35,7 +36,7 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
     "servers",
     multiple=True,
     metavar="SPEC",
-    help="auto (default), process[:PATH], docker[:IMAGE], mysql://…, none.",
+    help="auto (default), process[:PATH], docker[:IMAGE], mysql://…, recorded:DIR, none.",
 )
 @click.option(
     "--replica", "replicas", multiple=True, metavar="SPEC", help="Replica of the --server before this option."
@@ -80,6 +81,12 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
     help="Checks side by side, on servers of their own (default: cores and two more; with --master: 1).",
 )
 @click.option("--master", metavar="URL", help="Run the updates on Spark: local[N], spark://… (needs the extra spark).")
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write down there what the server answers; --server recorded:DIR judges it again.",
+)
 @click.option("--list", "list_only", is_flag=True, help="List the checks and stop.")
 @click.option(
     "--report", "report", type=click.Path(path_type=Path), default=Path("report"), show_default=True, metavar="DIR"
@@ -100,6 +107,7 @@ def command(
     keep: bool,
     jobs: int | None,
     master: str | None,
+    record: Path | None,
     list_only: bool,
     report: Path,
 ) -> int:
@@ -129,6 +137,23 @@ def command(
         raise Usage(str(problem)) from problem
     if (options or wrapper) and any(spec.kind is Kind.NONE for spec, _ in parsed):
         raise Usage("--server-option and --wrapper are for servers that the lab starts; --server none starts none")
+    judged = _recording(
+        [spec for spec, _ in parsed],
+        {
+            "--replica": replicas, "--server-option": server_options, "--wrapper": wrapper, "--keep": keep,
+            "--allow": allow, "--record": record, "--subject": subjects, "--master": master,
+        },
+        {"--requirement": requirements, "--updates": updates, "--seed": seed},
+    )  # fmt: skip
+    if judged is not None:
+        requirements, updates, seed, profile = judged.requirements, judged.updates, judged.seed, judged.profile
+    elif record is not None:
+        from conformance.cli.recorded_runs import refuse_with_recording
+
+        several = len(parsed) > 1 or any(spec.kind is Kind.NONE for spec, _ in parsed)
+        refuse_with_recording(
+            {"--subject": subjects, "--master": master, "several servers, and none,": several}, judging=False
+        )
     if master is not None:
         require_private([spec for spec, _ in parsed])
     if list_only:
@@ -175,8 +200,9 @@ def command(
             wrapper=wrapper,
             allow=frozenset(allow),
             keep=keep,
+            record=record,
             replay=_replay_command(
-                str(spec) if servers else "", replica, server_options, deviations_file, no_deviations
+                str(spec) if servers and judged is None else "", replica, server_options, deviations_file, no_deviations
             ),
         )
         for name, (given, given_replica), (spec, replica), recorded in zip(
@@ -203,6 +229,20 @@ def command(
         settings = [replace(column, campaign=None if column.subject else make) for column in settings]
         # One after another: a forked worker cannot speak to the Spark driver of this process.
         return _run(settings, report, frozenset(requirements), profile, 1)
+
+
+def _recording(specs: list[ServerSpec], refused: dict[str, Any], kept: dict[str, Any]) -> Manifest | None:
+    """The manifest of the recording that is judged, if the run is about one. ``kept``: what it decides itself."""
+    from conformance.cli.recorded_runs import recording_in, refuse_with_recording
+    from conformance.servers.errors import SpecError
+
+    try:
+        manifest = recording_in(specs)
+    except SpecError as problem:
+        raise Usage(str(problem)) from problem
+    if manifest is not None:
+        refuse_with_recording({**refused, **kept}, judging=True)
+    return manifest
 
 
 def _with_recordings(

@@ -20,6 +20,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
+    from conformance.cli.recorded_runs import RecordedRun
     from conformance.cli.side_by_side import Link
     from conformance.harness.session import Lab
     from conformance.harness.settings import Settings
@@ -118,6 +119,7 @@ class LabRun:
         self._last = last
         self._columns = columns
         self._run_items: set[pytest.Item] = set()
+        self._unanswered_items: set[pytest.Item] = set()
         self._ended_in_a_row = 0  # checks whose server died, without one behind them that ran
         self._make_settings = settings
         self._report_path = report
@@ -127,6 +129,7 @@ class LabRun:
         self._progress = progress
         self._narrate = narrate
         self._jobs = jobs
+        self._recording: RecordedRun | None = None  # where the run makes a recording, or judges one
         self._link: Link | None = None  # in a worker: its way to the run
         self._outcome = ""  # of a check in a worker, as pytest calls it
         self._begun = time.monotonic() if before is None else before.begun
@@ -202,6 +205,7 @@ class LabRun:
         if first and self.selected and self._report_path is not None:
             from conformance.report.directory import DirectoryInUseError, ReportDirectory, ReportError
 
+            self._open_recording()
             try:
                 self.report = ReportDirectory(self._report_path)
                 self.sink(self._run_record())
@@ -211,6 +215,21 @@ class LabRun:
             except ReportError as problem:
                 self.could_not_run = str(problem)
                 pytest.exit(str(problem), returncode=3)
+
+    def _open_recording(self) -> None:
+        """Take the directory of a recording that is made, or open the one that is judged."""
+        from conformance.cli.recorded_runs import recorded_run
+        from conformance.servers.errors import ServerError
+
+        try:
+            self._recording = recorded_run(self._make_settings(None))
+        except ServerError as problem:
+            message = str(problem)
+            if problem.exit_code == 2:
+                self.usage_error = message
+            else:
+                self.could_not_run = message
+            pytest.exit(message, returncode=problem.exit_code)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Count a module of checks that cannot be imported as a failure of the lab."""
@@ -278,6 +297,7 @@ class LabRun:
                     else {"updates": settings.updates, "server": str(parse_spec(settings.server))}
                 ),
                 **({"servers": list(self._columns)} if self._columns else {}),
+                **({} if self._recording is None else {"recording": self._recording.words}),
             },
         )
 
@@ -288,6 +308,8 @@ class LabRun:
 
         Facts about the suite, which every subject's column tells, are written once.
         """
+        if self._recording is not None and not self._recording.is_new(record):
+            return
         if self._link is not None:
             self._link.write(record)
             return
@@ -350,7 +372,20 @@ class LabRun:
 
         cases = None if self.report is None else self.report.cases
         self._lab = Lab(self._make_settings(cases), self.sink, self._narrate)
+        if self._recording is not None:
+            self._lab.recording = self._recording.tapes
         return LabOpened(self, self._lab)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Put the tape of the check's module under the lab, if there are tapes."""
+        if self._recording is not None and item in self.selected:
+            self._recording.begin(item.path, check_name(item), self._lab)
+
+    def pytest_runtest_logfinish(self) -> None:
+        """A check has ended in order."""
+        if self._recording is not None:
+            self._recording.running = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
@@ -383,7 +418,7 @@ class LabRun:
         Checks fail through pytest's own exception, after their verdicts are written. Any other exception, including an
         assertion of the kit, means that a rule was not judged. The run must never look green then.
         """
-        if item not in self.selected:
+        if item not in self.selected or self._unanswered(item, call):
             return
         if call.excinfo is None:
             if call.when == "call":
@@ -400,6 +435,27 @@ class LabRun:
         ):
             self._failed_to_run(error)
             item.session.shouldstop = "the lab could not go on"
+
+    def _unanswered(self, item: pytest.Item, call: pytest.CallInfo[None]) -> bool:
+        """Count a check that asked for what the recording has not as not run, whatever else it says of itself."""
+        error = None if call.excinfo is None else call.excinfo.value
+        if self._recording is None or isinstance(error, KeyboardInterrupt):
+            return False
+        problem = self._recording.tapes.problem
+        if problem is None:
+            # What a check without answers left behind, a lost session say, can be in the way of the next one.
+            behind = any(other.path == item.path for other in self._unanswered_items)
+            if error is None or isinstance(error, pytest.skip.Exception | pytest.fail.Exception) or not behind:
+                return False
+            problem = f"it follows a check of its module that the recording has no answers for: {error}"
+        if item not in self._unanswered_items:
+            self._unanswered_items.add(item)
+            self._run_items.add(item)
+            message = f"{check_name(item)}: {problem}"
+            self.column_errors.append(message)
+            self._not_run([item], message)
+            self._narrate(f"{message}; the other checks go on")
+        return True
 
     def _failed_to_run(self, error: BaseException) -> None:
         from conformance.report.directory import ReportError
@@ -512,7 +568,7 @@ class LabRun:
         """Write the last record and render the report."""
         if self._lab is not None:
             self.rate = self._lab.rate
-            self._lab.close()
+            self.close_lab(self._lab)
         report = self.report
         if report is None or not (self._last or self.stops):
             return
@@ -521,6 +577,8 @@ class LabRun:
     def _finish(self, report: ReportDirectory) -> None:
         """End the whole run."""
         summary = report.summary
+        if self.incomplete is None and self._recording is not None:
+            self.incomplete = self._recording.incomplete
         if self.incomplete is None and self._profile != "quick" and summary.census and summary.census.not_exercised():
             missing = summary.census.not_exercised()
             self.incomplete = f"{len(missing)} rules of the census were not exercised: {', '.join(missing[:5])}"
@@ -533,6 +591,8 @@ class LabRun:
             or None,
             updates_per_second=self._overall_rate(),
         )
+        if self._recording is not None:
+            self._recording.finish(summary, self.end.incomplete_reason or self.could_not_run or "", self._narrate)
         from conformance.report.directory import ReportError
 
         try:
@@ -544,6 +604,13 @@ class LabRun:
         except ReportError as problem:  # the disk is full, say: without its files the run has no result
             self.could_not_run = str(problem)
             self.report = self.end = None
+
+    def close_lab(self, lab: Lab) -> None:
+        """Close the lab, and then the tape that it closed its servers on."""
+        if self._recording is not None:
+            self._recording.close(lab)
+        else:
+            lab.close()
 
     def _overall_rate(self) -> float:
         """Updates per second of all columns together: each column ran the same number."""
@@ -572,7 +639,7 @@ class LabOpened:
 
     def __exit__(self, *_: object) -> None:
         self._run.rate = self._lab.rate
-        self._lab.close()
+        self._run.close_lab(self._lab)
 
 
 def check_name(item: pytest.Item) -> str:

@@ -14,7 +14,6 @@ import pytest
 from conformance.harness.profiles import SIZES
 from conformance.harness.recorder import Recorder
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.roles import old_server
 from conformance.servers.run.owned import OwnServer
 from conformance.stream import Progress
 
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
 
     from conformance.cases.update_case import Hazard
     from conformance.servers.base import Server
-    from conformance.servers.install.installation import Installation
     from conformance.servers.programs import Program
     from conformance.servers.roles.applier import Applier
+    from conformance.servers.run.owned import Maker
 
 GUEST: Final = "needs a server that the lab started itself: global values are changed, accounts made, or it restarts"
 
@@ -134,11 +133,11 @@ class Check(Recorder):
             self.skip(f"needs the server's own {what}: {error}")
         return program
 
-    def needs_old_server(self) -> Installation:
-        """The installation of a server from before the feature; skips without one, or without a server under test."""
+    def needs_old_server(self) -> Maker:
+        """The maker of servers from before the feature; skips without one, or without a server under test."""
         self.needs_server("a server under test and an old one beside it")
         try:
-            return old_server.old_installation()
+            return self.lab.old_maker()
         except ServerUnavailable as error:
             self.skip(str(error))
 

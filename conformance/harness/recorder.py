@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import case_id, dump_case
 from conformance.requirements.versions import in_observed_range
+from conformance.servers.recording.tape import NoAnswer
 from conformance.stream import Block, CaseVerdict, Finding
 from conformance.verdict import SEVERITY, Verdict
 
@@ -53,7 +54,7 @@ class Failures:
 
 @dataclass(slots=True, kw_only=True)
 class BlockRecord:
-    """One block of cases while it is judged; leaving the context writes its record, unless something was raised.
+    """One block of cases while it is judged; leaving the context writes its record, unless an error was raised.
 
     ``cases``: their number; cases without a verdict passed. ``None``: as many as were counted. ``verdict``: for
     differences. ``case``: the Case to store where something differs; ``replays``: ``binlog-lab replay`` judges it as
@@ -228,7 +229,8 @@ class BlockRecord:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
+        # Failures that were found stay found where a recording has no answer to what is asked about them.
+        if kind is None or (issubclass(kind, NoAnswer) and any(verdict.failing for verdict in self._verdicts)):
             self.check.write(self._record())
 
     def _record(self) -> Block:

@@ -22,13 +22,15 @@ from conformance.harness.version_probes import gather
 from conformance.judge.probes import contradiction_words, dialect_as_shown, probe_all, row_of
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import FIRST, applies, dialect_name, dialect_of, parse_version, text_of
-from conformance.servers.auto import Wishes, prepare, resolve
+from conformance.servers.auto import Wishes, find_maker, prepare, resolve
 from conformance.servers.errors import ServerError
 from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.roles.injector import Injector, launch_target
+from conformance.servers.roles.old_server import old_installation
 from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver
 from conformance.servers.run.owned import OwnServer
-from conformance.servers.specs import parse_spec
+from conformance.servers.run.process import ProcessMaker
+from conformance.servers.specs import Kind, parse_spec
 from conformance.stream import Asked, Progress, Subject
 from conformance.subjects.specs import shown
 
@@ -39,7 +41,10 @@ if TYPE_CHECKING:
     from conformance.harness.topology import Chain
     from conformance.reference.dialect import Dialect
     from conformance.servers.base import Server
+    from conformance.servers.recording.recordings import Recording
     from conformance.servers.roles.pair import Pair
+    from conformance.servers.run.owned import Maker
+    from conformance.servers.specs import ServerSpec
     from conformance.stream import AnyRecord
 
 # A run makes and drops a table for every block: without files and statistics of their own that is ten times faster.
@@ -54,7 +59,13 @@ def several_servers(settings: Settings, sink: Callable[[AnyRecord], None], narra
     if settings.subject or settings.keep or settings.wrapper:
         return False
     options = dict(settings.server_options)
+    if parse_spec(settings.server).kind is Kind.RECORDED:
+        return True
     return prepare(parse_spec(settings.server), options, narrate=narrate, progress=partial(_fetching, sink))
+
+
+def _old_maker() -> Maker:
+    return ProcessMaker(old_installation())
 
 
 def _fetching(sink: Callable[[AnyRecord], None], state: object) -> None:
@@ -78,6 +89,7 @@ class Lab:
     narrate: Callable[[str], None] = lambda _: None
     deviations: tuple[Deviation, ...] = ()
     stored: StoredCases = field(init=False)
+    recording: Recording | None = None  # made or judged by this run
     rate: float = 0.0  # updates of the update campaign in a second
     _server: Server | None = None
     _pairs: Pairs | None = None
@@ -111,9 +123,10 @@ class Lab:
                 in_memory=settings.small,
                 allow=settings.allow,
             )
-            self._server = resolve(
-                settings.server, wishes, narrate=self.narrate, progress=partial(_fetching, self.sink)
+            start = partial(
+                resolve, settings.server, wishes, narrate=self.narrate, progress=partial(_fetching, self.sink)
             )
+            self._server = start() if self.recording is None else self.recording.server(start)
             self._resolved = True
             self.sink(self._subject_record())
         return self._server
@@ -207,7 +220,8 @@ class Lab:
     def _ask(self, server: Server) -> None:
         """Compare what the server shows with the table of versions."""
         try:
-            probed = probe_all(server.number, gather(server))
+            answers = gather(server) if self.recording is None else self.recording.answers(server, gather)
+            probed = probe_all(server.number, answers)
         except ServerError as error:
             self.sink(Asked(subject=self.subject, note=f"the server could not be asked: {error}"))
             return
@@ -238,8 +252,17 @@ class Lab:
     def pairs(self) -> Pairs:
         """The maker of this run's pairs; asking for it starts nothing."""
         if self._pairs is None:
-            self._pairs = Pairs(self.server, self.narrate, replica=self.settings.replica)
+            find = None if self.recording is None else self._recorded_maker
+            self._pairs = Pairs(self.server, self.narrate, replica=self.settings.replica, find=find)
         return self._pairs
+
+    def _recorded_maker(self, spec: ServerSpec) -> Maker:
+        assert self.recording is not None
+        return self.recording.maker("replica", partial(find_maker, spec, narrate=self.narrate))
+
+    def old_maker(self) -> Maker:
+        """The maker of servers from before the feature. Raises :class:`ServerUnavailable`."""
+        return _old_maker() if self.recording is None else self.recording.maker("old server", _old_maker)
 
     def _replica_record(self) -> None:
         """Write the subject record of a replica."""
@@ -316,6 +339,15 @@ class Lab:
             if (entry.switch == switch if switch else entry.id == name) and applies(entry.versions, self.version):
                 return entry
         return None
+
+    def renew(self) -> None:
+        """Close everything; what is asked for next starts anew, as in a run that begins there."""
+        try:
+            self.close()
+        finally:
+            self._server = self._pairs = self._dialect = self._questions = None
+            self._injector = self._applier = self._receiver = None
+            self._resolved = self._asked = False
 
     def close(self) -> None:
         """Stop what was started; a second call does nothing."""

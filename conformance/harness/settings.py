@@ -31,6 +31,7 @@ class Settings:
     wrapper: str = ""
     allow: frozenset[str] = frozenset()
     keep: bool = False
+    record: Path | None = None  # where the run's recording goes
     column: str = ""  # the subject's name in a matrix of several servers; empty: the server's own
     cases: Path | None = None  # where failing Cases are stored
     replay: str = "binlog-lab replay"  # with the options that a stored Case needs

@@ -22,11 +22,12 @@ from conformance.servers.run.owned import OwnServer
 from conformance.servers.specs import Kind, parse_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from conformance.servers.base import Server
     from conformance.servers.install.cache import Narrate
     from conformance.servers.run.owned import Maker
+    from conformance.servers.specs import ServerSpec
 
 _LOGS_WHAT_IT_APPLIES: Final = "log-replica-updates"  # the default since 8.0.3
 _GTIDS: Final = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
@@ -50,10 +51,18 @@ class Chain(NamedTuple):
 class Pairs:
     """Makes the pairs of one run. ``close`` ends the servers started here; the run's source belongs to the lab."""
 
-    def __init__(self, server: Server | None, narrate: Narrate, *, replica: str = "") -> None:
+    def __init__(
+        self,
+        server: Server | None,
+        narrate: Narrate,
+        *,
+        replica: str = "",
+        find: Callable[[ServerSpec], Maker] | None = None,
+    ) -> None:
         self._server = server
         self._replica = replica  # a server spec; empty: as the source
         self._narrate = narrate
+        self._find = find or (lambda spec: find_maker(spec, narrate=narrate))
         self._keep = isinstance(server, OwnServer) and server.keep
         self._looked = False
         self._found: Maker | None = None
@@ -105,7 +114,7 @@ class Pairs:
                 self._found = self._server.maker
             else:
                 spec = "process" if self._replica == "auto" else self._replica
-                self._found = find_maker(parse_spec(spec), narrate=self._narrate)
+                self._found = self._find(parse_spec(spec))
         return self._found
 
     @contextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +16,7 @@ from conformance.harness.campaign.run import Campaign
 from conformance.harness.check import Check
 from conformance.harness.shrinking import shrink_live
 from conformance.judge.updates.compare import REFUSED
+from conformance.servers.recording.tape import NoAnswer
 from conformance.stream import Evidence
 from conformance.verdict import Verdict
 
@@ -218,7 +219,8 @@ def _find(
     if lab.server is not None:
         lab.narrate(f"shrinking {path.name} ({name})")
         refused = mismatch.field.startswith(REFUSED)
-        small = shrink_live(lab.server, result.case, item.kinds, mismatch.deviation, refused=refused)
+        with suppress(NoAnswer):  # a recording made before this failure was known has no smaller Cases
+            small = shrink_live(lab.server, result.case, item.kinds, mismatch.deviation, refused=refused)
     if small is None:
         small = result.case
     smaller = lab.stored.store(small) or path

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import hashlib
 import json
 from collections import Counter, defaultdict
 from enum import StrEnum
@@ -368,6 +369,14 @@ class Summary:
             out[requirement] = (info, total, cells.get(requirement, {}))
         return out
 
+    def digest(self) -> str:
+        """SHA-256 of verdict, Cases and failures of each requirement: two runs that judge alike have the same."""
+        rows = {
+            name: [str(total.verdict), total.cases, total.failed]
+            for name, (_, total, _) in sorted(self.requirement_rows().items())
+        }
+        return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+
     def coverage(self) -> dict[str, Coverage]:
         """Every requirement of the catalogue: judged in this run, judged as part of another one, or not judged."""
         rows = self.requirement_rows()
@@ -456,6 +465,7 @@ class Summary:
                 for subject in self.subjects.values()
             ],
             **({"suite": _without_type(self.matrix.suite)} if self.matrix.suite else {}),
+            "digest": self.digest(),
             "requirements": {
                 requirement: _requirement(info, total, cells)
                 for requirement, (info, total, cells) in self.requirement_rows().items()

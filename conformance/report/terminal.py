@@ -177,6 +177,8 @@ def _facts(summary: Summary) -> Iterator[str]:
         rate = f", {summary.rate:,.0f} updates/s (start-up excluded)" if summary.rate else ""
         seconds = f" in {wording.duration(summary.end.seconds)}" if summary.end else ""
         yield f"seed {summary.run.seed}, profile {summary.run.profile}, {summary.cases:,} cases{seconds}{rate}"
+        if "recording" in summary.run.options:
+            yield f"digest of verdicts, cases and failures: {summary.digest()}"
     for subject in summary.subjects.values():
         note = f" ({subject.note})" if subject.note else ""
         yield f"{subject.role} {subject.id}: version {subject.version or 'unknown'}{note}"

@@ -66,6 +66,10 @@ def resolve(
     wishes = wishes or Wishes()
     if spec.kind is Kind.NONE:
         return None
+    if spec.kind is Kind.RECORDED:
+        raise SpecError(
+            str(spec), "a recording answers only what a run of checks asks", expected="binlog-lab conformance"
+        )
     if spec.kind is Kind.MYSQL:
         if wishes.options or wishes.wrapper:
             raise SpecError(

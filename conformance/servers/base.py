@@ -6,7 +6,7 @@ import contextlib
 import secrets
 from abc import abstractmethod
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, LoginRefused, ServerError, ServerUnavailable
@@ -14,11 +14,13 @@ from conformance.servers.wire.capture import Capture
 from conformance.servers.wire.connection import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from conformance.servers.files import Files
     from conformance.servers.programs import Ended, Limits, Program
     from conformance.servers.wire.connection import Address, Connection
+
+Seen = TypeVar("Seen")
 
 SCHEMA_PREFIX = "binlog_lab_"
 # How long the removal of a schema may wait for tables in use, where something failed. Two sessions of a client that is
@@ -36,6 +38,7 @@ class Server(Closing):
     number: tuple[int, int, int]
     started_by_us: bool
     files_readable: bool = False  # its paths are paths of this machine
+    attachable: bool = True  # other processes of the lab can use it by its address alone
     client_host: str = "localhost"  # what the server calls the host that the lab connects from
     address: Address
 
@@ -134,10 +137,21 @@ class Server(Closing):
         """A reader of this server's binary log between two moments."""
         return Capture(self)
 
+    def new_schema(self) -> str:
+        """The name of a schema that nobody has."""
+        return SCHEMA_PREFIX + secrets.token_hex(6)
+
+    def observed(self, what: str, look: Callable[[Any], Seen]) -> Seen:  # noqa: ARG002 - the name is for recordings
+        """What the lab sees of the server beside its answers: ``look`` gets the server. A recording holds it too.
+
+        The result is made of ``None``, numbers, texts, bytes and lists.
+        """
+        return look(self)
+
     @contextlib.contextmanager
     def schema(self, connection: Connection) -> Iterator[str]:
         """A fresh schema, dropped at the end (over a new session if this one was lost)."""
-        name = SCHEMA_PREFIX + secrets.token_hex(6)
+        name = self.new_schema()
         # Held as long as the session: a schema whose lock is free has lost its maker (see guests.leftovers).
         connection.execute(f"SELECT GET_LOCK('{name}', 0)")
         connection.execute(f"CREATE SCHEMA {name} DEFAULT CHARACTER SET utf8mb4")

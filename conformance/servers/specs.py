@@ -1,8 +1,8 @@
 """Server specs: the words after ``--server`` and ``--replica``.
 
-A spec is ``auto``, ``process``, ``process:PATH``, ``docker``, ``docker:IMAGE``, ``none``, or
-``mysql://user@host:port[?option=value&...]``. An address may contain a password; the lab keeps it apart, and never puts
-it into ``str``, ``repr`` or anything stored.
+A spec is ``auto``, ``process``, ``process:PATH``, ``docker``, ``docker:IMAGE``, ``none``, ``recorded:DIR``,
+or ``mysql://user@host:port[?option=value&...]``. An address may contain a password; the lab keeps it apart, and never
+puts it into ``str``, ``repr`` or anything stored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from conformance.servers.errors import SpecError
 from conformance.servers.wire.connection import Address
 
 DEFAULT_IMAGE = "mysql:8.4"
-_EXPECTED = "auto, process, process:PATH, docker, docker:IMAGE, mysql://user@host:port or none"
+_EXPECTED = "auto, process, process:PATH, docker, docker:IMAGE, mysql://user@host:port, recorded:DIR or none"
 _TLS_OPTIONS = ("ssl-mode", "ssl-ca", "ssl-cert", "ssl-key")
 _TLS_MODES = ("DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY")
 _ADDRESS_OPTIONS = (*_TLS_OPTIONS, "defaults-file", "socket")
@@ -32,6 +32,7 @@ class Kind(StrEnum):
     DOCKER = "docker"
     MYSQL = "mysql"
     NONE = "none"
+    RECORDED = "recorded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ class ServerSpec:
         if self.kind is Kind.MYSQL and self.address is not None:
             return _address_text(self.address, self.defaults_file)
         if self.path is not None:
-            return f"process:{self.path}"
+            return f"{'recorded' if self.kind is Kind.RECORDED else 'process'}:{self.path}"
         if self.image is not None:
             return f"docker:{self.image}"
         return str(self.kind.value)
@@ -85,6 +86,10 @@ def parse_spec(text: str) -> ServerSpec:
         if colon and not rest:
             raise SpecError(text, "the path is missing", expected="process:PATH, or process alone")
         return ServerSpec(kind=Kind.PROCESS, path=Path(rest).expanduser() if rest else None)
+    if word == "recorded":
+        if not rest:
+            raise SpecError(text, "the directory is missing", expected="recorded:DIR")
+        return ServerSpec(kind=Kind.RECORDED, path=Path(rest).expanduser())
     if word == "docker":
         if colon and not rest:
             raise SpecError(text, "the image is missing", expected="docker:IMAGE, or docker alone")

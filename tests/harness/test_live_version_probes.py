@@ -12,6 +12,7 @@ from conformance.judge.probes import contradiction_words, probe_all
 from conformance.requirements.versions import SWITCHES, dialect_of
 from conformance.servers.errors import SqlError
 from conformance.servers.roles.old_server import launch_old
+from conformance.servers.run.process import ProcessMaker
 from tests.live import ROOT
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def test_the_recorded_answers_are_those_of_the_server(server: ProcessServer) -> 
 
 
 def test_an_old_server_shows_what_the_table_says(old_server: Installation) -> None:
-    with launch_old(old_server, narrate=lambda _: None) as server:
+    with launch_old(ProcessMaker(old_server), narrate=lambda _: None) as server:
         probed = probe_all(server.number, asked(server))
         assert [contradiction_words(server.number, item) for item in probed if item.agrees is False] == []
         assert sum(item.agrees is True for item in probed) >= len(SWITCHES) - 11

@@ -180,5 +180,5 @@ def test_a_missing_program_is_named(tmp_path: Path) -> None:
 
 
 def test_kinds_are_words_of_the_contract() -> None:
-    assert [kind.value for kind in Kind] == ["auto", "process", "docker", "mysql", "none"]
+    assert [kind.value for kind in Kind] == ["auto", "process", "docker", "mysql", "none", "recorded"]
     assert pickle.loads(pickle.dumps(parse_spec("auto"))) == parse_spec("auto")

@@ -235,9 +235,9 @@ def _heard_silently(check: Check, target: ReceiverTarget, whole: Captured, mode:
 @pytest.mark.check("boundaries/old", "TN2")
 def test_transactions_of_an_old_server(check: Check) -> None:
     """The models accept the log of a server without GTID events: BEGIN opens a transaction, or it is one statement."""
-    installation = check.needs_old_server()
-    check.narrate(f"starting an old server, MySQL {installation.version}")
-    with launch_old(installation, narrate=check.narrate) as server, server.connect() as session:
+    maker = check.needs_old_server()
+    check.narrate(f"starting an old server, MySQL {maker.version}")
+    with launch_old(maker, narrate=check.narrate) as server, server.connect() as session:
         server.put_data(transactions.LOADED, transactions.LINES)
         session.execute_many([f"CREATE SCHEMA {_SCHEMA}", f"USE {_SCHEMA}", *transactions.tables()]).check()
         with closing(server.capture()) as capture:

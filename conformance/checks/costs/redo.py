@@ -6,9 +6,10 @@ full update copies the source's free space.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from conformance.servers import clock
 
 if TYPE_CHECKING:
     from conformance.harness.pairs.run import PairRun
@@ -69,7 +70,7 @@ def measure(run: PairRun, statements: list[str], *, partial_json: bool) -> Measu
     image = "SESSION binlog_row_image = 'MINIMAL'"
     run.source.execute(f"SET SESSION sql_log_bin = 1, SESSION binlog_row_value_options = {option}, {image}")
     first = _settled(run.replica)
-    time.sleep(_PAUSE)
+    clock.sleep(_PAUSE)
     before = _lsn(run.replica)
     run.source.execute_many(statements).check()
     run.catch_up()
@@ -78,10 +79,10 @@ def measure(run: PairRun, statements: list[str], *, partial_json: bool) -> Measu
 
 def _settled(connection: Connection) -> int:
     """The end of the redo log when the server writes nothing more, or after some seconds."""
-    deadline = time.monotonic() + _SETTLE_SECONDS
+    deadline = clock.monotonic() + _SETTLE_SECONDS
     before = _lsn(connection)
-    while time.monotonic() < deadline:
-        time.sleep(_PAUSE)
+    while clock.monotonic() < deadline:
+        clock.sleep(_PAUSE)
         now = _lsn(connection)
         if now == before:
             break

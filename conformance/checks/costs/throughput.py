@@ -7,10 +7,10 @@ what was fetched. The option of the replica follows that of the source.
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from conformance.servers import clock
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ServerError
 from conformance.servers.roles.pair import Pair
@@ -198,14 +198,14 @@ class Replica(_Counted):
 
     def _await_fetched(self, file: str, offset: int) -> None:
         """Wait until the relay log holds everything."""
-        deadline = time.monotonic() + _SECONDS
-        while time.monotonic() < deadline:
+        deadline = clock.monotonic() + _SECONDS
+        while clock.monotonic() < deadline:
             terms = self._pair.dialect.terms
             shown = self._pair.connection.execute(terms.replica_status).named()[0]
             row = {terms.today(name): value for name, value in shown.items()}
             if (row["Source_Log_File"] or "", int(row["Read_Source_Log_Pos"] or 0)) >= (file, offset):
                 return
-            time.sleep(0.1)
+            clock.sleep(0.1)
         raise ServerError("the receiver does not come to the end of the source's log")
 
 

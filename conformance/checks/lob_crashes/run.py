@@ -18,6 +18,7 @@ from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.replay.data_files import DataFiles
 from conformance.reference.replay.engine import Replay
+from conformance.servers import clock
 from conformance.servers.errors import StartFailed
 from generators.draw import Stream
 
@@ -96,9 +97,8 @@ class Victim:
         return session.undone | session.touched
 
     def _killed(self, draw: Draw) -> tuple[Crash, list[Session]]:
-        address = self.server.address
         sessions = [
-            Session(address, _SCHEMA, number, self._acknowledged[number], draw.fork(number))
+            Session(self.server, _SCHEMA, number, self._acknowledged[number], draw.fork(number))
             for number in range(SESSIONS)
         ]
         with ExitStack() as stack:
@@ -106,14 +106,15 @@ class Victim:
             reader.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")  # purge waits for it
             for session in sessions:
                 session.start()
-            time.sleep(draw.below(_LONGEST) / 2000)
+            clock.sleep(draw.below(_LONGEST) / 2000)
             if draw.below(3):
                 reader.execute("COMMIT")
-            time.sleep(draw.below(_LONGEST) / 2000)
-            _aim(draw.choice(_TARGETS), sessions)
-            time.sleep(draw.below(8) / 2000)
-            moments = Counter(session.moment for session in sessions)
-            opened = sum(session.moment != Moment.IDLE for session in sessions)
+            clock.sleep(draw.below(_LONGEST) / 2000)
+            _aim(draw.choice(_TARGETS), sessions, self.server)
+            clock.sleep(draw.below(8) / 2000)
+            seen = self.server.observed("moments", lambda _: [str(session.moment) for session in sessions])
+            moments = Counter(map(Moment, seen))
+            opened = sum(moment != Moment.IDLE for moment in seen)
             self.server.kill()
         for session in sessions:
             session.join()
@@ -164,13 +165,18 @@ def _tablespace(data: bytes) -> Tablespace:
     return Tablespace(lambda at, count: data[at : at + count], len(data), verify=False)
 
 
-def _aim(target: Moment | None, sessions: list[Session]) -> None:
+def _aim(target: Moment | None, sessions: list[Session], server: OwnServer) -> None:
     """Wait until a session is at the moment that the kill is for, unless that takes long."""
+    server.observed("moment for the kill", lambda _: _reached(target, sessions))
+
+
+def _reached(target: Moment | None, sessions: list[Session]) -> bool:
     end = time.monotonic() + _AIM
     while target is not None and time.monotonic() < end:
         if any(session.moment is target for session in sessions):
-            return
+            return True
         time.sleep(0.0002)
+    return False
 
 
 @contextmanager
@@ -192,8 +198,8 @@ def _selected(connection: Connection) -> dict[Place, str | None]:
 
 def _await_rollback(connection: Connection) -> None:
     """Wait until the server has rolled back what recovery found open: until then its files may have it."""
-    end = time.monotonic() + _PATIENCE
+    end = clock.monotonic() + _PATIENCE
     while connection.execute("SELECT COUNT(*) FROM information_schema.INNODB_TRX").scalar() != "0":
-        if time.monotonic() > end:
+        if clock.monotonic() > end:
             raise StartFailed("recovery does not end: transactions are still open")
-        time.sleep(0.01)
+        clock.sleep(0.01)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from enum import StrEnum
 from threading import Thread
 from typing import TYPE_CHECKING
 
 from conformance.checks.lob_crashes.generate import DONE, Place, change, owned, statement_count
+from conformance.servers import clock
 from conformance.servers.errors import ConnectionLost
-from conformance.servers.wire.connection import connect
 
 if TYPE_CHECKING:
-    from conformance.servers.wire.connection import Address, Connection
+    from conformance.servers.base import Server
+    from conformance.servers.wire.connection import Connection
     from generators.draw import Draw
 
 
@@ -34,9 +34,9 @@ class Session(Thread):
     transaction.
     """
 
-    def __init__(self, address: Address, schema: str, number: int, acknowledged: int, draw: Draw) -> None:
-        super().__init__(daemon=True)
-        self._address, self._schema, self._draw = address, schema, draw
+    def __init__(self, server: Server, schema: str, number: int, acknowledged: int, draw: Draw) -> None:
+        super().__init__(daemon=True, name=f"session {number}")
+        self._server, self._schema, self._draw = server, schema, draw
         self.number = number
         self.sent = self.acknowledged = acknowledged
         self.moment = Moment.IDLE
@@ -48,7 +48,7 @@ class Session(Thread):
     def run(self) -> None:
         """Work until the connection breaks; any other error is kept."""
         try:
-            with connect(self._address, database=self._schema) as connection:
+            with self._server.connect(database=self._schema) as connection:
                 options = self._draw.choice(("PARTIAL_JSON", "PARTIAL_JSON", ""))
                 connection.execute(f"SET SESSION binlog_row_value_options = '{options}'")
                 while True:
@@ -70,7 +70,7 @@ class Session(Thread):
                 self._execute(connection, "ROLLBACK TO SAVEPOINT s" if savepoint else "SAVEPOINT s")
                 savepoint = True
             if self._draw.below(10) == 0:
-                time.sleep(self._draw.below(5) / 1000)
+                clock.sleep(self._draw.below(5) / 1000)
         number = self.acknowledged + 1
         self._execute(connection, f"UPDATE {DONE} SET n = {number} WHERE id = {self.number}")
         if self._draw.below(10) < 7:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from conformance.checks.lob_versions.transactions import TABLES, Rows
 from conformance.reference.errors import CodecError
 from conformance.reference.innodb.undo.log import UndoTablespaces
 from conformance.reference.jsonb.layout import storage_free
+from conformance.servers import clock
 from conformance.servers.errors import SqlError
 from conformance.servers.roles.data_files import pages_written, undo_files
 
@@ -191,12 +191,12 @@ class BlockRun:
 
     def _purged(self) -> dict[Table, FileCopy]:
         """The files when purge has freed the older versions, or when it had time enough."""
-        deadline = time.monotonic() + _PURGE_SECONDS
+        deadline = clock.monotonic() + _PURGE_SECONDS
         while True:
             files = self._copies()
-            if not older_entries(files) or time.monotonic() > deadline:
+            if not older_entries(files) or clock.monotonic() > deadline:
                 return files
-            time.sleep(_PAUSE)
+            clock.sleep(_PAUSE)
 
 
 def run_block(

@@ -38,12 +38,12 @@ _REFUSED_BINLOG, _REFUSED_RELAY_LOG = 1730, 1594  # as observed on 5.6.24
 @contextmanager
 def _servers(check: Check, draw: Stream) -> Iterator[tuple[run.NewAndOld, OwnServer]]:
     """The server under test, an old one beside it, and the tables on both."""
-    installation = check.needs_old_server()
+    maker = check.needs_old_server()
     server = check.lab.server
     assert server is not None
-    check.narrate(f"starting an old server, MySQL {installation.version}")
+    check.narrate(f"starting an old server, MySQL {maker.version}")
     with (
-        launch_old(installation, narrate=check.narrate) as old_server,
+        launch_old(maker, narrate=check.narrate) as old_server,
         server.connect() as writer,
         server.connect() as reader,
         old_server.connect() as session,

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from conformance.checks.old_servers.row_transfer import Taken, Written
     from conformance.harness.check import Check
     from conformance.harness.recorder import BlockRecord
-    from conformance.servers.run.process import ProcessServer
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection
 
@@ -41,7 +40,7 @@ class _Servers:
     """A session on each server, in a schema of the same name, and their logs."""
 
     new_server: OwnServer
-    old_server: ProcessServer
+    old_server: OwnServer
     new: Connection
     old: Connection
     new_log: Capture
@@ -50,10 +49,10 @@ class _Servers:
 
 @contextmanager
 def _servers(check: Check, server: OwnServer) -> Iterator[_Servers]:
-    installation = check.needs_old_server()
-    check.narrate(f"starting an old server, MySQL {installation.version}, and a new one without GTIDs for its log")
+    maker = check.needs_old_server()
+    check.narrate(f"starting an old server, MySQL {maker.version}, and a new one without GTIDs for its log")
     with ExitStack() as stack:
-        old_server = stack.enter_context(launch_old(installation, narrate=check.narrate))
+        old_server = stack.enter_context(launch_old(maker, narrate=check.narrate))
         # With GTIDs a session that was given events of a log without them can do nothing else.
         target = stack.enter_context(launch_target(server.maker, options=server.options, keep=check.lab.settings.keep))
         new, session = stack.enter_context(target.connect()), stack.enter_context(old_server.connect())

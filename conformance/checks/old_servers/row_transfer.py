@@ -24,7 +24,7 @@ from generators.row_values import SHAPES, column, literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection
     from generators.draw import Draw
@@ -128,7 +128,7 @@ def by_statement(connection: Connection, written: Written) -> Taken:
     return Taken(error, read(connection, written.table))
 
 
-def by_relay_log(server: ProcessServer, connection: Connection, description: bytes, written: Written) -> Taken:
+def by_relay_log(server: OwnServer, connection: Connection, description: bytes, written: Written) -> Taken:
     """Give the transactions to an old server's applier, as a relay log."""
     data, _ = log_file([description, *written.events])
     applied = apply_relay_log(server, connection, data)

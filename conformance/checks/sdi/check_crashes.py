@@ -7,7 +7,6 @@ refused with page and field. After it each statement is in both places, or in no
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
@@ -19,6 +18,7 @@ from conformance.checks.sdi.data_file import read_file
 from conformance.checks.sdi.run import shown_tables, tablespace_facts
 from conformance.checks.sdi.servers import own_server
 from conformance.reference.errors import CodecError
+from conformance.servers import clock
 from conformance.servers.errors import ConnectionLost, ServerError
 from generators.draw import Stream
 
@@ -96,10 +96,12 @@ def _run_until_killed(server: OwnServer, draw: Stream) -> int:
                     pass
                 done.append(session)
 
-    threads = [threading.Thread(target=work, args=(session,)) for session in range(_SESSIONS)]
+    threads = [
+        threading.Thread(target=work, args=(session,), name=f"session {session}") for session in range(_SESSIONS)
+    ]
     for thread in threads:
         thread.start()
-    time.sleep(0.05 + draw.below(400) / 1000)
+    clock.sleep(0.05 + draw.below(400) / 1000)
     server.kill()
     for thread in threads:
         thread.join()

@@ -52,10 +52,10 @@ def refuses(given: Given) -> Iterator[Problem]:
 @pytest.mark.check("sdi/old-server", "SDI16")
 def test_old_servers_refuse_files_with_sdi(check: Check) -> None:
     """A table of each row format."""
-    installation = check.needs_old_server()
+    maker = check.needs_old_server()
     with (
         own_files(check) as (server, connection, schema),
-        launch_old(installation, narrate=check.narrate) as old,
+        launch_old(maker, narrate=check.narrate) as old,
         old.connect() as session,
         check.block(cases=len(_ROW_FORMATS), version=old.number) as block,
     ):

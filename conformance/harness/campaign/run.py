@@ -114,8 +114,10 @@ class Campaign:
                 initializer=_start_worker,
                 initargs=(attachment, os.getpid(), self.portable),
             )
-            if has_semaphores()
-            else _OneProcess(attachment, portable=self.portable)
+            if self.server.attachable and has_semaphores()
+            else _OneProcess(
+                AttachedServer(attachment) if self.server.attachable else self.server, portable=self.portable
+            )
         )
         waiting: deque[Future[BlockResult | _Failure]] = deque()
         try:
@@ -160,10 +162,10 @@ def server_limits(server: Server, dialect: Dialect | None = None) -> Limits:
 
 
 class _OneProcess(Executor):
-    """The pool of a machine whose processes cannot share semaphores: the lab itself does the work, at once."""
+    """The pool where processes cannot share semaphores, or not the server: the lab itself does the work, at once."""
 
-    def __init__(self, attachment: Attachment, *, portable: bool) -> None:
-        _attach(attachment, portable=portable)
+    def __init__(self, server: Server, *, portable: bool) -> None:
+        _attach(server, portable=portable)
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         """Do the work. It returns its errors; what it raises is for the caller, as Ctrl-C is."""
@@ -230,11 +232,11 @@ def _start_worker(attachment: Attachment, parent: int, portable: bool) -> None:
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
-    _attach(attachment, portable=portable)
+    _attach(AttachedServer(attachment), portable=portable)
 
 
-def _attach(attachment: Attachment, *, portable: bool) -> None:
-    _worker["server"] = AttachedServer(attachment)
+def _attach(server: Server, *, portable: bool) -> None:
+    _worker["server"] = server
     _worker["doubles"] = stack = ExitStack()  # kept until the process ends
     stack.enter_context(portable_doubles(portable))
 
@@ -247,7 +249,7 @@ def _ready(_: int) -> None:
 
 def _session() -> dict[str, Any]:
     if "schema" not in _worker:
-        server: AttachedServer = _worker["server"]
+        server: Server = _worker["server"]
         stack = ExitStack()
         connection = stack.enter_context(server.connect())
         _worker["connection"] = connection

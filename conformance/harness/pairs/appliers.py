@@ -7,7 +7,6 @@ the source, skips the transaction, and starts the applier again. After any other
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
@@ -21,6 +20,7 @@ from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.sql.as_read import as_written
 from conformance.reference.sql.quoting import quote_identifier
+from conformance.servers import clock
 from conformance.servers.roles.pair import ReplicaStopped, place_of
 
 if TYPE_CHECKING:
@@ -121,9 +121,9 @@ class Applier:
 
     def stop(self, stopped: ReplicaStopped | None = None) -> Stop:
         """The error and its place, once the applier's threads have ended."""
-        deadline = time.monotonic() + _SETTLE_SECONDS
-        while (status := self.pair.status()).sql_running != "No" and time.monotonic() < deadline:
-            time.sleep(0.01)
+        deadline = clock.monotonic() + _SETTLE_SECONDS
+        while (status := self.pair.status()).sql_running != "No" and clock.monotonic() < deadline:
+            clock.sleep(0.01)
         if stopped is None or stopped.thread != "applier":
             number, message = status.sql_errno or status.io_errno, status.sql_error or status.io_error
         else:

@@ -17,7 +17,6 @@ back: it may have advanced after the lab's last look, and committed rows survive
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -35,6 +34,7 @@ from conformance.reference.binlog.rows import rows_body
 from conformance.reference.binlog.writer import begin
 from conformance.reference.event_types import EventType
 from conformance.requirements.versions import dialect_of
+from conformance.servers import clock
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.install.cache import silent
@@ -326,7 +326,7 @@ class Applier(Closing):
 
     def _wait(self, session: Connection, entries: Sequence[_Entry], place: _Place) -> Stop | None:
         """Wait until the applier is down, or has reached the end of the log (``None``)."""
-        begun = time.monotonic()
+        begun = clock.monotonic()
         pause = _SHORTEST
         known = -1
         while True:
@@ -342,10 +342,10 @@ class Applier(Closing):
                     raise ApplierSilent
                 return self._stop(session, status.error, status.message)
             if last > known:
-                known, begun = last, time.monotonic()
-            if time.monotonic() - begun > _PATIENCE:
+                known, begun = last, clock.monotonic()
+            if clock.monotonic() - begun > _PATIENCE:
                 raise ApplierSilent
-            time.sleep(pause)
+            clock.sleep(pause)
             pause = min(2 * pause, _LONGEST)
 
     def _stop(self, session: Connection, coordinator: int, message: str) -> Stop:

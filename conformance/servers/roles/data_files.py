@@ -6,10 +6,10 @@ else (innodb-sdi B.9). LOAD_FILE needs an empty ``secure_file_priv``, which the 
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from conformance.servers import clock
 from conformance.servers.errors import ServerError, ServerUnavailable
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ def pages_written(connection: Connection) -> Iterator[None]:
     ``FLUSH TABLES ... FOR EXPORT`` writes the pages of the tables only. Nothing may write to the server meanwhile.
     """
     before = [connection.execute(f"SELECT @@GLOBAL.{name}").scalar() for name in _LIMITS]
-    end = time.monotonic() + _PATIENCE_SECONDS
+    end = clock.monotonic() + _PATIENCE_SECONDS
     try:
         for name in _LIMITS:
             connection.execute(f"SET GLOBAL {name} = 0")
         while int(connection.execute(_DIRTY).scalar() or 0):
-            if time.monotonic() > end:
+            if clock.monotonic() > end:
                 raise ServerUnavailable("the server does not write its dirty pages")
-            time.sleep(_PAUSE_SECONDS)
+            clock.sleep(_PAUSE_SECONDS)
         yield
     finally:
         for name, value in reversed(list(zip(_LIMITS, before, strict=True))):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -28,6 +27,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.rows import Row, rows_body
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import create_table
+from conformance.servers import clock
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerDied, ServerError, SqlError
 from conformance.servers.install.cache import silent
@@ -124,6 +124,10 @@ def _signature(report: str, program: Path | None) -> str:
     return format_death(
         found.group(1).rstrip(";"), upper_frames(report, program), build_of(report), ",".join(addresses)
     )
+
+
+def _place_of_crash(server: OwnServer) -> str:
+    return crash_signature(server.error_log(), server.program_file)
 
 
 def launch_target(
@@ -224,9 +228,7 @@ class Injector(Closing):
         silent = took_too_long(error)
         if isinstance(error, ServerDied) or not (silent or self._lives_on()):
             self.deaths += 1
-            return InjectionOutcome(
-                before=before, death=crash_signature(self.server.error_log(), self.server.program_file)
-            )
+            return InjectionOutcome(before=before, death=self.server.observed("place of the crash", _place_of_crash))
         if silent:
             self.server.kill()
             return InjectionOutcome(before=before, silent=True)
@@ -234,12 +236,12 @@ class Injector(Closing):
 
     def _lives_on(self) -> bool:
         """Whether the server is still there some moments later: one that writes its crash report still greets."""
-        begun = time.monotonic()
+        begun = clock.monotonic()
         while self.server.alive():
-            waited = time.monotonic() - begun
+            waited = clock.monotonic() - begun
             if waited > _PATIENCE or (waited > _DYING and not crash_report(self.server.error_log())):
                 return True
-            time.sleep(0.01)
+            clock.sleep(0.01)
         return False
 
     def hang_up(self) -> None:

@@ -7,23 +7,21 @@ into its data directory as a file (requirements 0.3). A server so old cannot log
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.requirements.versions import dialect_of
+from conformance.servers import clock
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install.installation import from_path
 from conformance.servers.install.old_package import REMEDY, cached_old
 from conformance.servers.roles.relay_log import FILE, RELAY_LOG, applier_status, put_relay_log, start_applier, terms_of
-from conformance.servers.run.process import launch
 
 if TYPE_CHECKING:
     from conformance.servers.install.cache import Narrate
     from conformance.servers.install.installation import Installation
-    from conformance.servers.run.owned import OwnServer
-    from conformance.servers.run.process import ProcessServer
+    from conformance.servers.run.owned import Maker, OwnServer
     from conformance.servers.wire.connection import Connection
 
 VARIABLE: Final = "BINLOG_LAB_OLD_SERVER"
@@ -60,22 +58,22 @@ def old_installation() -> Installation:
     return found
 
 
-def launch_old(installation: Installation, *, narrate: Narrate) -> ProcessServer:
+def launch_old(maker: Maker, *, narrate: Narrate) -> OwnServer:
     """Start the old server, ready for a relay log."""
-    return launch(installation, server_id=_SERVER_ID, options={"relay-log": RELAY_LOG}, narrate=narrate)
+    return maker.launch(server_id=_SERVER_ID, options={"relay-log": RELAY_LOG}, narrate=narrate)
 
 
 def apply_relay_log(server: OwnServer, connection: Connection, data: bytes, *, timeout: float = 30.0) -> Applied:
     """Let the applier of an old server execute a relay log, until it stops or reaches the log's end."""
     put_relay_log(server, connection, data)
     start_applier(server, connection)
-    deadline = time.monotonic() + timeout
+    deadline = clock.monotonic() + timeout
     try:
         while True:
             status = applier_status(server, connection)
             at_end = status.relay_position >= len(data) or status.relay_file != FILE  # the end of the log
-            if (status.error and not status.running) or at_end or time.monotonic() > deadline:
+            if (status.error and not status.running) or at_end or clock.monotonic() > deadline:
                 return Applied(status.error, status.message, status.position)
-            time.sleep(0.01)
+            clock.sleep(0.01)
     finally:
         connection.execute(f"STOP {terms_of(server).replica}")

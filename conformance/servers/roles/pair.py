@@ -7,12 +7,12 @@ it started: a guest's replication settings are not the lab's to change.
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.cases.by_hand.applier_transaction import AFTER_ANOTHER
 from conformance.requirements.versions import dialect_of
+from conformance.servers import clock
 from conformance.servers.errors import ServerError, ServerUnavailable, SpecError, SqlError
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class Pair:
 
         Raises :class:`ReplicaStopped` as soon as a thread reports an error, :class:`ReplicaLate` after the timeout.
         """
-        deadline = time.monotonic() + timeout
+        deadline = clock.monotonic() + timeout
         while True:
             status = self.status()
             if (status.source_file, status.executed_offset) >= (position.file, position.offset):
@@ -213,12 +213,12 @@ class Pair:
                 raise self._stopped(status)
             if status.io_errno and status.io_running == "No":
                 raise ReplicaStopped(status.io_errno, status.io_error, "receiver")
-            if time.monotonic() > deadline:
+            if clock.monotonic() > deadline:
                 raise ReplicaLate(
                     f"{self.replica.id} is at {status.source_file}:{status.executed_offset} after {timeout:g} s, "
                     f"expected {position} (receiver {status.io_running}, applier {status.sql_running})"
                 )
-            time.sleep(_POLL_SECONDS)
+            clock.sleep(_POLL_SECONDS)
 
     def _stopped(self, status: ReplicaStatus) -> ReplicaStopped:
         """The worker's own error if the performance schema is on: the coordinator only summarises."""

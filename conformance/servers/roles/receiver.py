@@ -8,10 +8,10 @@ file and position (MY-010590).
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.reference.boundaries.shipped import QUEUING, UNSUPPORTED, XA_ROLLBACK_AMISS
+from conformance.servers import clock
 from conformance.servers.closing import Closing
 from conformance.servers.install.cache import silent
 from conformance.servers.roles.relay_log import terms_of
@@ -78,7 +78,7 @@ def launch_receiver(
     """
     server = maker.launch(server_id=SERVER_ID, options={**(options or {}), **_OPTIONS}, keep=keep, narrate=narrate)
     try:
-        ScriptedSource([], version=server.version, host=server.meeting_host()).close()
+        server.serve(lambda host: ScriptedSource([], version=server.version, host=host)).close()
     except BaseException:
         server.close()
         raise
@@ -139,9 +139,13 @@ class ReceiverTarget(Closing):
         self.set_gtid_mode(mode)
         start = len(self.server.error_log())
         host = self.server.meeting_host()
-        with ScriptedSource(streams, version=self.server.version, host=host, gtid_mode=mode) as source:
+        version = self.server.version
+        with self.server.serve(
+            lambda here: ScriptedSource(streams, version=version, host=here, gtid_mode=mode)
+        ) as source:
+            port = self.server.observed("port of the source", lambda _: source.port)
             session.execute(
-                f"{known.change} {source_word}_HOST='{host}', {source_word}_PORT={source.port}, "
+                f"{known.change} {source_word}_HOST='{host}', {source_word}_PORT={port}, "
                 f"{source_word}_USER='{USER}', {source_word}_PASSWORD='{PASSWORD}', {source_word}_CONNECT_RETRY=1, "
                 f"{source_word}_SSL=0, "
                 + (
@@ -158,16 +162,18 @@ class ReceiverTarget(Closing):
             finally:
                 session.execute(f"STOP {known.replica} IO_THREAD")
                 session.execute(f"RESET {known.replica} ALL")
-        return ReceivedStream(warnings_in(self._said(start).splitlines()), place, error, source.places, logs)
+        asked = self.server.observed("dump requests", lambda _: [list(map(str, place)) for place in source.places])
+        places = [(file, int(position)) for file, position in asked]
+        return ReceivedStream(warnings_in(self._said(start).splitlines()), place, error, places, logs)
 
     def _said(self, start: int) -> str:
         """The error log from a place on, up to the receiver's last line: that of a container comes a moment later."""
-        deadline = time.monotonic() + _PATIENCE
+        deadline = clock.monotonic() + _PATIENCE
         while True:
             text = self.server.error_log()[start:]
-            if _EXITING in text or time.monotonic() > deadline:
+            if _EXITING in text or clock.monotonic() > deadline:
                 return text
-            time.sleep(_POLL)
+            clock.sleep(_POLL)
 
     def _relay_logs(self) -> list[bytes]:
         """The relay logs, read from the data directory."""
@@ -177,16 +183,16 @@ class ReceiverTarget(Closing):
         """Wait until the receiver is at ``end``, is down, or has not advanced for too long."""
         session = self.session()
         known = terms_of(self.server)
-        deadline = time.monotonic() + _PATIENCE
+        deadline = clock.monotonic() + _PATIENCE
         while True:
             shown = session.execute(known.replica_status).named()[0]
             row = {known.today(name): value for name, value in shown.items()}
             place = (row["Source_Log_File"] or "", int(row["Read_Source_Log_Pos"] or 0))
             error = int(row["Last_IO_Errno"] or 0)
             down = bool(error) and row["Replica_IO_Running"] == "No"
-            if place == end or down or time.monotonic() > deadline:
+            if place == end or down or clock.monotonic() > deadline:
                 return place, error if down else 0
-            time.sleep(_POLL)
+            clock.sleep(_POLL)
 
     def close(self) -> None:
         """Close the session and the server."""

@@ -7,12 +7,12 @@ of statements do not stop it (replica_skip_errors=all); errors of the log itself
 
 from __future__ import annotations
 
-import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from conformance.requirements.versions import dialect_of
+from conformance.servers import clock
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError, SqlError
 from conformance.servers.install.cache import silent
@@ -102,6 +102,10 @@ def log_script(data: bytes, prepare: Iterable[str] = ()) -> tuple[str, ...]:
     )
 
 
+def _report(server: OwnServer, death: str) -> str:
+    return crash_report(server.error_log(), death, server.program_file)
+
+
 class LogReader(Closing):
     """Gives relay logs to a server of :func:`launch_replica`, and replaces the server when it dies or must be ended.
 
@@ -128,8 +132,7 @@ class LogReader(Closing):
         except ConnectionLost as error:
             lost = Injector(self.server, described=False).lost(error, None)
             self.deaths += bool(lost.death)
-            log = self.server.error_log() if lost.death else ""
-            report = crash_report(log, lost.death, self.server.program_file) if log else ""
+            report = self.server.observed("report", lambda server: _report(server, lost.death)) if lost.death else ""
             self.server.kill()
             return LogEnd(death=lost.death, silent=lost.silent, report=report)
 
@@ -146,7 +149,7 @@ class LogReader(Closing):
         except SqlError as error:
             return LogEnd(refused=True, error=error.number)
         seen: object = None
-        changed, pause = time.monotonic(), _SHORTEST
+        changed, pause = clock.monotonic(), _SHORTEST
         while True:
             status = applier_status(self.server, session)
             if not status.running:
@@ -154,10 +157,10 @@ class LogReader(Closing):
             if status.state.startswith(_READ):
                 return self._stopped(session, len(data))
             if status != seen:
-                seen, changed = status, time.monotonic()
-            if self._waits(session, time.monotonic() - changed):
+                seen, changed = status, clock.monotonic()
+            if self._waits(session, clock.monotonic() - changed):
                 return self._end_waiting(session)
-            time.sleep(pause)
+            clock.sleep(pause)
             pause = min(2 * pause, _LONGEST)
 
     def _waits(self, _: Connection, unchanged: float) -> bool:
@@ -174,10 +177,10 @@ class LogReader(Closing):
 
         Raises :class:`ConnectionLost` then.
         """
-        deadline = time.monotonic() + _PATIENCE
-        while crash_report(self.server.error_log()) and time.monotonic() < deadline:
+        deadline = clock.monotonic() + _PATIENCE
+        while crash_report(self.server.error_log()) and clock.monotonic() < deadline:
             session.execute("DO 0")
-            time.sleep(_LONGEST)
+            clock.sleep(_LONGEST)
 
     def _stopped(self, session: Connection, _: int) -> LogEnd:
         """Stop an applier that has read all of a log of this size.
@@ -227,15 +230,15 @@ class SteadyLogReader(LogReader):
 
         Observed on 9.7.4: after a STOP, an applier inside a transaction does not end when it is killed either.
         """
-        deadline, quiet = time.monotonic() + _STANDING, 0
-        while quiet < _QUIET and time.monotonic() < deadline:
+        deadline, quiet = clock.monotonic() + _STANDING, 0
+        while quiet < _QUIET and clock.monotonic() < deadline:
             if not workers_wait(session):
                 quiet = 0
             elif last_commit(session) == size:
                 return super()._stopped(session, size)
             else:
                 quiet += 1
-            time.sleep(_SHORTEST)
+            clock.sleep(_SHORTEST)
         return self._end_waiting(session)
 
     def _end_waiting(self, session: Connection) -> LogEnd:
@@ -244,11 +247,11 @@ class SteadyLogReader(LogReader):
         self._await_death(session)
         try:
             kill_applier(session)
-            deadline = time.monotonic() + _STANDING / 6
+            deadline = clock.monotonic() + _STANDING / 6
             while applier_status(self.server, session).running:
-                if time.monotonic() > deadline:
+                if clock.monotonic() > deadline:
                     break
-                time.sleep(_LONGEST)
+                clock.sleep(_LONGEST)
             else:
                 return end
         except ConnectionLost:

@@ -8,17 +8,19 @@ a process has (valgrind).
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypedDict, TypeVar
 
 from conformance.servers.base import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
     from typing import Unpack
 
     from conformance.servers.install.cache import Narrate
     from conformance.servers.run.options import Options
+
+Served = TypeVar("Served")
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
@@ -94,6 +96,10 @@ class OwnServer(Server):
         Raises :class:`ServerUnavailable` where there is none.
         """
         return "127.0.0.1"
+
+    def serve(self, make: Callable[[str], Served]) -> Served:
+        """What the lab serves to this server: ``make`` gets the address to listen at."""
+        return make(self.meeting_host())
 
     @abstractmethod
     def error_log(self) -> str:

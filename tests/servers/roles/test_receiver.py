@@ -11,6 +11,7 @@ from conformance.checks.boundaries import receivers
 from conformance.servers.containers.run import EngineRun
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.receiver import launch_receiver
+from conformance.servers.run.owned import OwnServer
 from conformance.servers.source.scripted import ScriptedSource
 
 ELSEWHERE = "192.0.2.7"  # TEST-NET-1 (RFC 5737): no address of this machine
@@ -20,6 +21,7 @@ class Contained:
     """A server in a container of an engine on another machine."""
 
     version = "9.7.4"
+    serve = OwnServer.serve
 
     def __init__(self) -> None:
         self.closed = False
