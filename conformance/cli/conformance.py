@@ -370,7 +370,8 @@ def _pytest(run: LabRun, *more: str) -> None:
 
 def _list(requirements: frozenset[str], profile: str, kinds: frozenset[bool]) -> int:
     """Print the checks that would run, one a line."""
-    from conformance.cli.plugin import LabRun, check_name, requirements_of
+    from conformance.cli.check_items import check_name, requirements_of
+    from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
 
     run = LabRun(lambda _: Settings(), requirements=requirements, profile=profile, kinds=kinds)

@@ -11,11 +11,22 @@ from __future__ import annotations
 
 import gc
 import time
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from conformance.cli.check_items import (
+    CHECKS,
+    DECODERS,
+    check_name,
+    is_about_subjects,
+    is_check,
+    profiles_of,
+    requirements_of,
+)
+from conformance.cli.ended_checks import EndedChecks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -26,10 +37,6 @@ if TYPE_CHECKING:
     from conformance.harness.settings import Settings
     from conformance.report.directory import ReportDirectory
     from conformance.stream import AnyRecord, End
-
-_CHECKS = Path(__file__).parent.parent / "checks"
-_ENDS_IN_A_ROW = 3
-DECODERS = "decoders"  # the room of checks whose items are about subjects; all others are about servers
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -84,7 +91,7 @@ def binlog_lab(pytestconfig: pytest.Config) -> Iterator[Lab]:
         yield opened
 
 
-class LabRun:
+class LabRun(EndedChecks):
     """One pytest session as a run of the kit: its result stream, its report, its end.
 
     A run on several servers and subjects has one session for each: one column of a common stream. ``before`` is the run
@@ -170,7 +177,7 @@ class LabRun:
         return True if self._is_not_asked_for(collection_path) else None
 
     def _is_not_asked_for(self, path: Path) -> bool:
-        if path.suffix != ".py" or not path.name.startswith("check") or not path.is_relative_to(_CHECKS):
+        if path.suffix != ".py" or not path.name.startswith("check") or not path.is_relative_to(CHECKS):
             return False
         if self._subjects in (0, len(self._columns) or 1) and (path.parent.name == DECODERS) not in self._kinds:
             return True  # else another column runs it, and the number of its checks is part of the stream
@@ -411,151 +418,6 @@ class LabRun:
         if not report.passed:
             self._outcome = report.outcome
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-        """Tell a failed requirement from a lab that could not run.
-
-        Checks fail through pytest's own exception, after their verdicts are written. Any other exception, including an
-        assertion of the kit, means that a rule was not judged. The run must never look green then.
-        """
-        if item not in self.selected or self._unanswered(item, call):
-            return
-        if call.excinfo is None:
-            if call.when == "call":
-                self._run_items.add(item)
-                self._ended_in_a_row = 0
-            return
-        error = call.excinfo.value
-        if isinstance(error, pytest.skip.Exception | pytest.fail.Exception):
-            self._run_items.add(item)
-        if isinstance(error, pytest.skip.Exception):
-            self._not_applicable(item, str(error))
-        elif not isinstance(error, pytest.fail.Exception | KeyboardInterrupt) and not (
-            self._refused(item, error) or self._unread(item, error) or self._outlived(item, error)
-        ):
-            self._failed_to_run(error)
-            item.session.shouldstop = "the lab could not go on"
-
-    def _unanswered(self, item: pytest.Item, call: pytest.CallInfo[None]) -> bool:
-        """Count a check that asked for what the recording has not as not run, whatever else it says of itself."""
-        error = None if call.excinfo is None else call.excinfo.value
-        if self._recording is None or isinstance(error, KeyboardInterrupt):
-            return False
-        problem = self._recording.tapes.problem
-        if problem is None:
-            # What a check without answers left behind, a lost session say, can be in the way of the next one.
-            behind = any(other.path == item.path for other in self._unanswered_items)
-            if error is None or isinstance(error, pytest.skip.Exception | pytest.fail.Exception) or not behind:
-                return False
-            problem = f"it follows a check of its module that the recording has no answers for: {error}"
-        if item not in self._unanswered_items:
-            self._unanswered_items.add(item)
-            self._run_items.add(item)
-            message = f"{check_name(item)}: {problem}"
-            self.column_errors.append(message)
-            self._not_run([item], message)
-            self._narrate(f"{message}; the other checks go on")
-        return True
-
-    def _failed_to_run(self, error: BaseException) -> None:
-        from conformance.report.directory import ReportError
-
-        code = getattr(error, "exit_code", 3)
-        known = hasattr(error, "exit_code") or isinstance(error, ReportError)
-        message = str(error) if known else f"the lab failed: {type(error).__name__}: {error}"
-        if self._columns and self._lab is not None and not isinstance(error, ReportError):
-            self._column_failed(message)
-        elif code == 2:
-            self.usage_error = message
-        else:
-            self.could_not_run = message
-
-    def _refused(self, item: pytest.Item, error: BaseException) -> bool:
-        """A living server refused a statement of one check, which nobody foresaw. The other checks still run."""
-        from conformance.servers.errors import SqlError
-
-        lab = self._lab
-        if lab is None or not isinstance(error, SqlError) or not lab.lives:
-            return False
-        self._ends_alone(item, f"the server refused a statement of the check itself: {error}")
-        return True
-
-    def _unread(self, item: pytest.Item, error: BaseException) -> bool:
-        """A check cannot read what the server wrote: it counts as not run, and the other checks judge those bytes."""
-        from conformance.reference.errors import DecodeError
-
-        if self._lab is None or not isinstance(error, DecodeError):
-            return False
-        self._ends_alone(item, f"the server's bytes cannot be read: {error}")
-        return True
-
-    def _ends_alone(self, item: pytest.Item, reason: str) -> None:
-        """Count one check as not run. The other checks still run."""
-        assert self._lab is not None
-        self._run_items.add(item)
-        message = f"{check_name(item)}: {reason}"
-        self._not_run([item], message)
-        column = self._lab.settings.column
-        told = f"{column}: {message}" if column else message
-        self.column_errors.append(told)
-        self._narrate(told)
-
-    def _outlived(self, item: pytest.Item, error: BaseException) -> bool:
-        """A server of the lab's died under one check, or left a log that cannot be read: the other checks still run.
-
-        The check itself counts as not run. After a few such ends in a row the lab cannot go on.
-        """
-        from conformance.harness.campaign.run import CampaignFailed
-        from conformance.servers.errors import CaptureError, ConnectionLost, NoBinaryLog
-
-        lab = self._lab
-        died = isinstance(error, CaptureError | ConnectionLost | CampaignFailed) and not isinstance(error, NoBinaryLog)
-        if self._columns or lab is None or not lab.known or not died or self._ended_in_a_row >= _ENDS_IN_A_ROW:
-            return False
-        try:
-            lab.revive()
-        except Exception as problem:  # noqa: BLE001 - then the first error tells more
-            self._narrate(f"the server cannot be started again: {problem}")
-            return False
-        self._ended_in_a_row += 1
-        self._run_items.add(item)
-        message = f"{check_name(item)}: {error}"
-        self.column_errors.append(message)
-        self._not_run([item], message)
-        self._narrate(f"{message}; the other checks go on")
-        return True
-
-    def _column_failed(self, message: str) -> None:
-        """This column's server cannot go on: report its remaining checks as not run, and begin the next column."""
-        from conformance.harness.decoders import subject_record
-        from conformance.stream import Subject
-
-        assert self._lab is not None
-        column, spec = self._lab.settings.column, self._lab.settings.subject
-        self.column_errors.append(f"{column}: {message}")
-        self._narrate(f"{column} cannot run: {message}")
-        if not self._lab.known:
-            first = message.splitlines()[0]
-            if spec:
-                self.sink(subject_record(column, spec, unavailable=first))
-            else:
-                self.sink(Subject(id=column, role="source", capabilities=("source",), note=f"could not run: {first}"))
-        self._not_run([item for item in self.selected if item not in self._run_items], message)
-
-    def _not_run(self, items: list[pytest.Item], message: str) -> None:
-        """Checks that were selected for this column and have no result."""
-        from conformance.harness.check import Check
-
-        assert self._lab is not None
-        for item in items:
-            Check(self._lab, check_name(item), sorted(requirements_of(item))).not_run(message)
-
-    def _not_applicable(self, item: pytest.Item, reason: str) -> None:
-        from conformance.harness.check import Check
-
-        if self._lab is not None:
-            Check(self._lab, check_name(item), sorted(requirements_of(item))).not_applicable(reason)
-
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Handle Ctrl-C and ``pytest.exit``: verdicts so far stay, the run is incomplete."""
         stopped = isinstance(excinfo.value, pytest.Session.Interrupted)  # pytest.exit after a failure of the lab
@@ -640,33 +502,3 @@ class LabOpened:
     def __exit__(self, *_: object) -> None:
         self._run.rate = self._lab.rate
         self._run.close_lab(self._lab)
-
-
-def check_name(item: pytest.Item) -> str:
-    """The name of a check: its room and its function."""
-    return f"{item.path.parent.name}/{item.name}"
-
-
-def is_check(node: pytest.Item | pytest.Collector) -> bool:
-    """Whether pytest collected this from the kit's checks, and not from somebody else's tests."""
-    return _in_checks(node.path)
-
-
-@lru_cache  # asked of each of somebody's thousands of tests, and several times
-def _in_checks(path: Path) -> bool:
-    return path.is_relative_to(_CHECKS)
-
-
-def is_about_subjects(check: pytest.Item) -> bool:
-    """Whether a check is about a subject, and not about a server."""
-    return check.path.parent.name == DECODERS
-
-
-def profiles_of(item: pytest.Item) -> set[str]:
-    """The profiles that a check is marked with. An empty set: the check runs in all profiles."""
-    return {str(name) for mark in item.iter_markers("profile") for name in mark.args}
-
-
-def requirements_of(item: pytest.Item) -> set[str]:
-    """The requirements that a check is marked with."""
-    return {str(name) for mark in item.iter_markers("check") for name in mark.args[1:]}

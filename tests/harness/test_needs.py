@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
+from conformance.cli.check_items import check_name
 from conformance.cli.conformance import _pytest
-from conformance.cli.plugin import LabRun, check_name
+from conformance.cli.plugin import LabRun
 from conformance.harness.check import Check
 from conformance.harness.needs import CHECKS, NEEDS, ROOMS, lacking, needs_of
 from conformance.harness.questions import KINDS, STATEMENTS, Questions
