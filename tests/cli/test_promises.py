@@ -164,6 +164,7 @@ def test_the_action_calls_the_command_with_every_input_and_shows_the_summary(tmp
     code = _judge(
         tmp_path, STUB, server="docker:mysql:8.4\nmysql://u@h\n", updates="10", profile="full", seed="7", report="out",
         requirements="FR1\nFR2 FR3", subject="cmd:./my decoder {file}\njsonl:java -cp 'lib/*' Adapter?timeout=9\n",
+        record="kept",
     )  # fmt: skip
     assert code == 1
     assert (tmp_path / "GITHUB_OUTPUT").read_text("utf-8") == "exit-code=1\n"
@@ -172,7 +173,7 @@ def test_the_action_calls_the_command_with_every_input_and_shows_the_summary(tmp
     assert command["servers"] == ("docker:mysql:8.4", "mysql://u@h")
     assert command["requirements"] == ("FR1", "FR2", "FR3")
     assert (command["updates"], command["profile"], command["seed"]) == (10, "full", "7")
-    assert command["report"] == Path("out")
+    assert (command["report"], command["record"]) == (Path("out"), Path("kept"))
     assert command["subjects"] == ("cmd:./my decoder {file}", "jsonl:java -cp 'lib/*' Adapter?timeout=9")
 
 
