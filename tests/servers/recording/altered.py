@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 PACKETS = "packets for"
 
 
-def alter(recording: Path, change: Callable[[list[Entry]], Iterable[Entry]]) -> None:
-    """Write every tape again with changed entries."""
-    for file in (recording / TAPES).glob("*.tape"):
+def alter(recording: Path, change: Callable[[list[Entry]], Iterable[Entry]], *, tapes: str = "*") -> None:
+    """Write tapes again with changed entries: all, or those of this name."""
+    for file in sorted((recording / TAPES).glob(f"{tapes}.tape")):
         content = read_tape(file)
         writer = TapeWriter(file)
         for item in content.items:
