@@ -64,6 +64,11 @@ class FaultyLog:
         """The name that stands for the server's ``log_bin_basename``."""
         return str(self._copies / Path(real).name)
 
+    def copy(self, name: str) -> bytes | None:
+        """The copy of a file as far as it was asked for; ``None``: there is none."""
+        path = self._copies / name
+        return path.read_bytes() if path.is_file() else None
+
     def position(self, name: str, offset: int) -> int:
         """The end of the copy, when the real file ends at ``offset``."""
         with self._lock:

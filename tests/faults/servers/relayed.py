@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from conformance.servers.files import LocalFiles
 from conformance.servers.run.process import ProcessMaker, ProcessServer
 from tests.faults.servers.relay import Relay
 
@@ -23,6 +24,25 @@ if TYPE_CHECKING:
 
 _CLIENT: Final = str(Path(__file__).with_name("client.py"))
 _ROOT: Final = str(Path(__file__).parents[3])
+
+
+class RelayedFiles(LocalFiles):
+    """The files of a server whose relay may have other logs than the server."""
+
+    def __init__(self, directory: Path, relay: Relay) -> None:
+        super().__init__(directory)
+        self._relay = relay
+
+    def read(self, name: str) -> bytes:
+        """The copy of a log, and other files themselves."""
+        return self._told(name) or super().read(name)
+
+    def matching(self, *patterns: str) -> dict[str, bytes]:
+        """The same for all of these names."""
+        return {name: self._told(name) or data for name, data in super().matching(*patterns).items()}
+
+    def _told(self, name: str) -> bytes | None:
+        return None if self._relay.log is None else self._relay.log.copy(name)
 
 
 class RelayedServer(ProcessServer):
@@ -61,6 +81,11 @@ class RelayedServer(ProcessServer):
                 yield word
             elif (made := change(word.removeprefix(mark))) is not None:
                 yield mark + made
+
+    @property
+    def files(self) -> RelayedFiles:
+        """The files, with the logs that the relay tells of."""
+        return RelayedFiles(self.data_directory, self.relay)
 
     def error_log(self) -> str:
         """What the faulty server says in its log."""
