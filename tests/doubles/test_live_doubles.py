@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.live, pytest.mark.slow]
 _OTHER_REASONS: Final = ("not judgeable with one release:",)
 
 
-@pytest.mark.parametrize("version", ["8.0.45", "8.4.10"])
+@pytest.mark.parametrize("version", ["8.0.45", pytest.param("8.4.10", marks=pytest.mark.nightly)])
 def test_no_row_of_a_double_is_red_and_each_that_is_left_out_names_what_is_missing(
     installation: Installation, version: str
 ) -> None:
