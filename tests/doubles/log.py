@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 _ROWS_FLAGS: Final = HEADER_SIZE + 6  # behind the number of the table
 _TYPED: Final = frozenset((EventType.GTID, EventType.ANONYMOUS_GTID, EventType.QUERY))
-_MAGIC_SIZE: Final = 4
 _BETWEEN: Final = frozenset((EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.STOP))
 
 
@@ -128,25 +127,8 @@ class DoubleLog(FaultyLog):
         """The place in the real file for one in the copy."""
         return self._real.get((name, place), place)
 
-    def _copied(self, name: str, offset: int) -> int:
-        real, copy = self._data / name, self._copies / name
-        start = self._done.get(name, 0)
-        if start < offset:
-            with real.open("rb") as file:
-                file.seek(start)
-                data = file.read(offset - start)
-            self._done[name] = offset
-            with copy.open("ab") as out:
-                if not start:
-                    out.write(data[:_MAGIC_SIZE])
-                    data, start = data[_MAGIC_SIZE:], _MAGIC_SIZE
-                end = out.tell()
-                for group in whole_groups(split_events(data)):
-                    made = self._written(group, end)
-                    self._note(name, group, start, made, end)
-                    start += sum(map(len, group))
-                    end += out.write(b"".join(made))
-        return copy.stat().st_size
+    def _groups(self, events: list[bytes]) -> list[list[bytes]]:
+        return whole_groups(events)
 
     def _note(self, name: str, real: list[bytes], start: int, made: list[bytes], begun: int) -> None:
         """Remember what stands where. Where events are missing or more, all stand for the first one."""

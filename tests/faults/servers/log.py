@@ -90,12 +90,21 @@ class FaultyLog:
             with copy.open("ab") as out:
                 if not start:
                     out.write(_MAGIC)
-                    data = data[4:]
+                    data, start = data[len(_MAGIC) :], len(_MAGIC)
                 end = out.tell()
-                for group in groups_of(list(split_events(data))):
-                    for event in self._written(group, end):
-                        end += out.write(event)
+                for group in self._groups(list(split_events(data))):
+                    made = self._written(group, end)
+                    self._note(name, group, start, made, end)
+                    start += sum(map(len, group))
+                    end += out.write(b"".join(made))
         return copy.stat().st_size
+
+    def _groups(self, events: list[bytes]) -> list[list[bytes]]:
+        """The events that are changed together."""
+        return groups_of(events)
+
+    def _note(self, name: str, real: list[bytes], start: int, made: list[bytes], begun: int) -> None:
+        """What stands at ``begun`` of the copy for events at ``start`` of the file: subclasses may remember it."""
 
     def _written(self, group: list[bytes], start: int) -> list[bytes]:
         """A transaction with the fault, as it stands at ``start``."""
