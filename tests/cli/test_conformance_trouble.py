@@ -274,7 +274,7 @@ def test_a_closed_standard_output_does_not_end_the_report(tmp_path: Path) -> Non
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [sys.executable, "-m", "conformance", "conformance", "--server", "none", "--updates", "100", "--report", "r"],
+        [sys.executable, "-m", "conformance", "conformance", "--server", "none", "-r", "IP2", "--report", "r"],
         cwd=tmp_path, env=environment(), stdout=write, stderr=subprocess.PIPE, text=True, check=False,
     )  # fmt: skip
     os.close(write)
