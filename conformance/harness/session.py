@@ -14,8 +14,8 @@ import pytest
 
 from conformance.harness.decoders import OpenedSubject, subject_record
 from conformance.harness.nearest import telling_nearest
-from conformance.harness.needs import lacking, needs_of
-from conformance.harness.questions import Questions
+from conformance.harness.needs.listed import lacking, needs_of
+from conformance.harness.needs.questions import Questions
 from conformance.harness.stored_cases import StoredCases
 from conformance.harness.topology import Pairs
 from conformance.harness.version_probes import gather

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.files import dump_case
 from conformance.harness.check import GUEST, Check
-from conformance.harness.needs import NEEDS, lacking
+from conformance.harness.needs.listed import NEEDS, lacking
 from conformance.judge.sql import judge_sql
 from conformance.judge.updates.forms import form_of
 from conformance.requirements.catalogue import REQUIREMENTS

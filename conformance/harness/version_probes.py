@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.case_sql import binlog_statement
-from conformance.harness.questions import STATEMENTS as EXAMPLES
-from conformance.harness.questions import answer, understood, variable
+from conformance.harness.needs.questions import STATEMENTS as EXAMPLES
+from conformance.harness.needs.questions import answer, understood, variable
 from conformance.judge.probes import COMPILED, FAST_AND_EXACT, STATEMENTS, TAGGED_SET, VARIABLES
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription

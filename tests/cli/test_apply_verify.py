@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from conformance.checks.row_values.run import SESSION, offer
-from conformance.harness.questions import Questions
+from conformance.harness.needs.questions import Questions
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.innodb.btree import leaf_records

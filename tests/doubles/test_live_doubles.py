@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from conformance.harness.needs import NEEDS
+from conformance.harness.needs.listed import NEEDS
 from conformance.harness.scripts.shell import LIBRARY
 from conformance.harness.version_probes import gather
 from tests.doubles.fault import DoubleFault

@@ -12,8 +12,8 @@ from conformance.cli.check_items import check_name
 from conformance.cli.conformance import _pytest
 from conformance.cli.plugin import LabRun
 from conformance.harness.check import Check
-from conformance.harness.needs import CHECKS, NEEDS, ROOMS, lacking, needs_of
-from conformance.harness.questions import KINDS, STATEMENTS, Questions
+from conformance.harness.needs.listed import CHECKS, NEEDS, ROOMS, lacking, needs_of
+from conformance.harness.needs.questions import KINDS, STATEMENTS, Questions
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.harness.sql_cases import run_cases

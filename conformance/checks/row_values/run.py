@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
     from typing import Any
 
-    from conformance.harness.questions import Questions
+    from conformance.harness.needs.questions import Questions
     from conformance.reference.tables.definitions import Column
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection

@@ -72,7 +72,7 @@ class Column(NamedTuple):
 
 
 def everything(_: str) -> bool:
-    """The answers of a server that lacks nothing (``conformance.harness.questions``)."""
+    """The answers of a server that lacks nothing (``conformance.harness.needs.questions``)."""
     return True
 
 

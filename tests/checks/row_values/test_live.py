@@ -11,8 +11,8 @@ from conformance.checks.row_values import check as test_row_values
 from conformance.checks.row_values import run as row_values
 from conformance.checks.row_values.run import Observed, judge, offer, offered_value, run_block
 from conformance.harness import session as labs
+from conformance.harness.needs.questions import Questions
 from conformance.harness.profiles import SIZES
-from conformance.harness.questions import Questions
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.reference.tables import columns, temporal

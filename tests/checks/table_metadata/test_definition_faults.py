@@ -14,8 +14,8 @@ from conformance.checks.table_metadata import check as test_table_metadata
 from conformance.checks.table_metadata import definitions, unknown_fields
 from conformance.checks.table_metadata.run import MODES, Definition, DefinitionLog
 from conformance.checks.table_metadata.table_map_judge import OWNERS, concerned, judge_table_map
+from conformance.harness.needs.questions import Questions
 from conformance.harness.profiles import SIZES
-from conformance.harness.questions import Questions
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.reference.binlog.event import encode_event

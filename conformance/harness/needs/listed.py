@@ -9,12 +9,12 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from conformance.harness.questions import KINDS
+from conformance.harness.needs.questions import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.harness.questions import Questions
+    from conformance.harness.needs.questions import Questions
 
 NEEDS: Final = "needs "
 """How the reason of a check that is not applicable begins."""
