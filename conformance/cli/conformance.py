@@ -358,6 +358,7 @@ def _pytest(run: LabRun, *more: str) -> None:
         *("-p", "no:cacheprovider"),
         *("-p", "no:terminal"),
         *("-p", "no:faulthandler"),
+        *("-p", "no:unraisableexception"),  # the command has its own hook, which loses no interrupt
         "-s",
         *more,
     ]

@@ -13,6 +13,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -31,6 +32,7 @@ COMPLETE_VARIABLE = (
 )
 DEBUG_VARIABLE = "BINLOG_LAB_DEBUG"
 SIGNALLED = 128  # shells report a program that a signal ended as 128 + the signal's number
+_MOMENT = 0.05  # seconds
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 COMMANDS: dict[str, str] = {
@@ -101,6 +103,20 @@ def cli() -> None:
 
 def _raise_terminated(number: int, _frame: FrameType | None) -> NoReturn:
     raise Terminated(signal.Signals(number).name)
+
+
+def _no_lost_interrupt(unraisable: sys.UnraisableHookArgs) -> None:
+    """Interrupt again where Python would drop an interrupt: one that came while an object was being destroyed.
+
+    From another thread and a moment later, because an exception of this hook would be dropped as well.
+    """
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        number = signal.SIGTERM if issubclass(unraisable.exc_type, Terminated) else signal.SIGINT
+        again = threading.Timer(_MOMENT, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -194,6 +210,7 @@ def main() -> NoReturn:
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # data is UTF-8 whatever the locale says
         if sys.stdout.isatty():
             sys.stdout = TerminalText(sys.stdout)
+    sys.unraisablehook = _no_lost_interrupt
     code = run()
     try:
         sys.stdout.flush()

@@ -167,6 +167,33 @@ def test_sigterm_ends_a_command_through_its_finally_blocks(tmp_path: Path) -> No
     assert "Traceback" not in messages
 
 
+@pytest.mark.parametrize("kind", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_amid_the_end_of_a_generator_is_not_lost(kind: str) -> None:
+    program = (
+        "import os, signal, sys, time, types, click\n"
+        "from conformance.cli.main import main\n"
+        "def events():\n"
+        "    try:\n"
+        "        yield 1\n"
+        "    finally:\n"
+        f"        os.kill(os.getpid(), signal.{kind})\n"
+        "        time.sleep(1)\n"
+        "def body():\n"
+        "    for _ in events():\n"
+        "        break\n"
+        "    time.sleep(60)\n"
+        "module = types.ModuleType('conformance.cli.conformance')\n"
+        "module.command = click.Command('conformance', callback=body)\n"
+        "sys.modules[module.__name__] = module\n"
+        "sys.argv = ['binlog-lab', 'conformance']\n"
+        "main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50, check=False)
+    assert (ended.returncode, ended.stdout) == (4, "")
+    assert "interrupted" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
 def test_a_reader_that_goes_away_is_no_error() -> None:
     read, write = os.pipe()
     os.close(read)

@@ -14,6 +14,7 @@ has end_log_pos 0 and so differs from the file's. The capture therefore fetches 
 from __future__ import annotations
 
 import binascii
+from contextlib import closing
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -26,7 +27,7 @@ from conformance.servers.wire.groups import STARTS
 from conformance.servers.wire.log_facts import has_writesets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from conformance.servers.wire.connection import Connection
 
@@ -238,30 +239,32 @@ class Capture:
         current, offset = start.file, start.offset
         if (current, offset) == (end.file, end.offset):
             return
-        for event in self.dumped_events(start):
-            _, kind, _, _, end_position, flags = _HEADER.unpack_from(event)
-            if kind == _ROTATE and (flags & _ARTIFICIAL or not end_position):
-                named = rotate_target(event)
-                if named != current:
-                    if named not in names:
-                        raise CaptureError(f"the server continues with {named} before {end} was reached")
-                    current, offset = named, _FIRST
-                continue
-            if kind in (_HEARTBEAT, _HEARTBEAT_V2):
-                continue
-            if kind == _FORMAT_DESCRIPTION and not end_position:
-                continue  # the server made it for the dump, see above
-            if end_position != (offset + len(event)) & 0xFFFFFFFF:
-                raise CaptureError(
-                    f"the event at {current}:{offset} ends at {end_position}, expected {offset + len(event)}"
-                )
-            offset += len(event)
-            yield without_in_use_flag(event)
-            if current == end.file and offset >= end.offset:
-                return
+        # The end of the dump belongs to the reader: what a generator's own end raises, Ctrl-C say, would be lost.
+        with closing(self.dumped_events(start)) as events:
+            for event in events:
+                _, kind, _, _, end_position, flags = _HEADER.unpack_from(event)
+                if kind == _ROTATE and (flags & _ARTIFICIAL or not end_position):
+                    named = rotate_target(event)
+                    if named != current:
+                        if named not in names:
+                            raise CaptureError(f"the server continues with {named} before {end} was reached")
+                        current, offset = named, _FIRST
+                    continue
+                if kind in (_HEARTBEAT, _HEARTBEAT_V2):
+                    continue
+                if kind == _FORMAT_DESCRIPTION and not end_position:
+                    continue  # the server made it for the dump, see above
+                if end_position != (offset + len(event)) & 0xFFFFFFFF:
+                    raise CaptureError(
+                        f"the event at {current}:{offset} ends at {end_position}, expected {offset + len(event)}"
+                    )
+                offset += len(event)
+                yield without_in_use_flag(event)
+                if current == end.file and offset >= end.offset:
+                    return
         raise CaptureError(f"the server's dump ends at {current}:{offset}, before {end}")
 
-    def dumped_events(self, start: Position) -> Iterator[bytes]:
+    def dumped_events(self, start: Position) -> Generator[bytes, None, None]:
         """The events of a dump as they arrive, including the artificial ones of the dump thread."""
         session = self._server.connect()
         try:
@@ -298,13 +301,10 @@ class Capture:
         return found
 
     def _dumped_description(self, name: str) -> bytes:
-        stream = self.dumped_events(Position(file=name, offset=_FIRST))
-        try:
-            for event in stream:
+        with closing(self.dumped_events(Position(file=name, offset=_FIRST))) as events:
+            for event in events:
                 if event[4] == _FORMAT_DESCRIPTION:
                     return without_in_use_flag(event)
-        finally:
-            stream.close()  # type: ignore[attr-defined]  # a generator: leaves the dump and its session
         raise CaptureError(f"the server sends no FORMAT_DESCRIPTION_EVENT for {name}")
 
     def close(self) -> None:
