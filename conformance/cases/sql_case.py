@@ -147,11 +147,15 @@ class SqlCase(CaseFrame):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlAnswer:
-    """What a server answered to one statement. ``form`` is read out of ``events`` (``judge.forms``)."""
+    """What a server answered to one statement. ``form`` is read out of ``events`` (``judge.updates.forms``).
+
+    ``bogus_log``: the server did not send the events, because it could not read them itself.
+    """
 
     error: int | None = None
     message: str = ""
     warnings: tuple[tuple[int, str], ...] = ()
     rows: Rows = ()
     events: tuple[bytes, ...] = ()
+    bogus_log: bool = False
     form: str = ""

@@ -14,7 +14,7 @@ from conformance.cases.files import dump_case
 from conformance.harness.check import GUEST, Check
 from conformance.harness.needs.listed import NEEDS, lacking
 from conformance.judge.sql import judge_sql
-from conformance.judge.updates.forms import form_of
+from conformance.judge.updates.forms import BOGUS, form_of
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.requirements.versions import applies
 from conformance.servers.roles.sql_cases import run_sql
@@ -42,7 +42,9 @@ _SHOWN: Final = 20  # records of a check with a statement of their own; the coun
 def judge_live_sql(nodes: Mapping[str, Server], case: SqlCase, pair: Pair | None = None) -> tuple[SqlVerdict, ...]:
     """Run one Case and judge it; on a ``pair``, whose servers are then the nodes."""
     answers = run_sql(nodes, case, pair)
-    return judge_sql(case, [replace(answer, form=form_of(answer.events)) for answer in answers])
+    return judge_sql(
+        case, [replace(answer, form=BOGUS if answer.bogus_log else form_of(answer.events)) for answer in answers]
+    )
 
 
 def listed_outcomes(lab: Lab) -> frozenset[str]:

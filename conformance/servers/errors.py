@@ -100,5 +100,9 @@ class CaptureError(ServerError):
     """The lab cannot read the binary log between two moments (purged, reset, cut)."""
 
 
+class BogusLog(CaptureError):
+    """The server does not send its own log, because it cannot read an event there (error 1236, observed on 8.0.45)."""
+
+
 class NoBinaryLog(CaptureError):
     """The server has no binary log for the lab: it is off, or the account may not read it. No check changes that."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
+from conformance.judge.updates.forms import BOGUS
 from conformance.verdict import Verdict
 
 _DOCUMENT: Final = '{"a": 1, "b": "' + "b" * 40 + '", "c": [1, 2, 3]}'
@@ -113,7 +114,7 @@ _UPDATES: Final = {
             ("full-v1", "partial"),
             "version 1 row events are on",
             (f"SET GLOBAL {V1}=1",),
-            ("headless whole", "headless partial"),
+            ("headless whole", "headless partial", BOGUS),
             HEADLESS,
         ),
         _Update("v1-off", _SET, "partial", "version 1 row events are off", (f"SET GLOBAL {V1}=0",)),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.innodb.lob import FIRST_DATA, IndexedLob, PlainLob, open_lob
-from conformance.reference.innodb.lob_change import SMALL, Kind, Region, differences, problems, regions
+from conformance.reference.innodb.lob_change import SMALL, Kind, Region, differences, problems, regions, written_later
 from conformance.reference.innodb.pages import FIL_HEADER, PageType
 
 if TYPE_CHECKING:
@@ -127,10 +127,11 @@ def _judge_pieces(change: DocumentChange, image: bytes) -> None:
         if state is None:
             change.expect("LOB20", "older entries", "a piece of each version", "a piece is gone")
             return
-    for each, old, new in zip(change.prediction.changes, states, states[1:], strict=False):
+    changes = change.prediction.changes
+    for number, (each, old, new) in enumerate(zip(changes, states, states[1:], strict=False), start=1):
         assert old is not None
         assert new is not None
-        found = problems(each, old, new)
+        found = problems(each, old, new, written_later(changes[number:]))
         if each.kind is Kind.COPIED:
             change.expect("LOB20", f"version {each.version}", [], found)
         else:

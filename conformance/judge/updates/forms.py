@@ -5,7 +5,8 @@
 document), ``none-json`` (PARTIAL_UPDATE_ROWS whose after-image has no JSON column). One word per row, or per statement.
 ``headless`` stands in front of the words of a PARTIAL_UPDATE_ROWS that lacks the length of extra data, as events of
 version 1 do: no reader takes it. Its own length counts the two bytes that it lacks, so that it takes the first two of
-the next event, and nothing behind it can be read (observed on 8.0.45).
+the next event, and nothing behind it can be read (observed on 8.0.45). ``bogus log``: the
+server that wrote the events does not send them, because it cannot read them itself (that event, observed on 8.0.45).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+BOGUS: Final = "bogus log"
 _EXTRA: Final = HEADER_SIZE + 8  # where the length of extra data stands, behind table id and flags
 _NO_EXTRA: Final = b"\x02\x00"  # it counts itself
 

@@ -106,8 +106,23 @@ def _parts(lob: IndexedLob, ranges: Sequence[Range], prefix: int) -> Iterator[Pi
                 yield PieceRange(index, piece.page, first - start, end - first, number)
 
 
-def problems(change: LobChange, before: IndexedLob, after: IndexedLob) -> list[str]:
-    """Where the LOB after an update is not the predicted one: version, pieces, and bytes outside the ranges."""
+def written_later(changes: Sequence[LobChange]) -> list[PieceRange]:
+    """The ranges that changes behind an update write into its own pages: small ones, of pieces not copied meanwhile."""
+    copied: set[int] = set()
+    found = []
+    for change in changes:
+        if change.kind is Kind.COPIED:
+            copied.update(part.piece for part in change.ranges)
+        else:
+            found += [part for part in change.ranges if part.piece not in copied]
+    return found
+
+
+def problems(change: LobChange, before: IndexedLob, after: IndexedLob, later: Sequence[PieceRange] = ()) -> list[str]:
+    """Where the LOB after an update is not the predicted one: version, pieces, and bytes outside the ranges.
+
+    ``later``: of :func:`written_later`, where ``after`` is read from a file that has later updates as well.
+    """
     found = []
     if after.current != change.version:
         found.append(f"the LOB has version {after.current}, predicted {change.version}")
@@ -130,6 +145,7 @@ def problems(change: LobChange, before: IndexedLob, after: IndexedLob) -> list[s
         ]
         # The first copy has the first range, the second copy both, and so on.
         steps = [[part] for part in parts] if copies else [parts]
+        steps[-1] += [part for part in later if part.piece == number]
         data = before.read_piece(old)
         for piece, step in zip(reversed(chain[: max(copies, 1)]), steps, strict=True):
             written = after.read_piece(piece)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
 
 from conformance.cases.sql_case import MAIN, REPLICA, SOURCE, SqlAnswer
-from conformance.servers.errors import ServerUnavailable, SqlError, StartFailed
+from conformance.servers.errors import BogusLog, ServerUnavailable, SqlError, StartFailed
 from conformance.servers.roles.pair import ReplicaStopped
 from conformance.servers.run.owned import OwnServer
 from conformance.servers.wire.groups import groups_of_thread
@@ -145,10 +146,11 @@ class _Run:
         capture = self._capture(statement.node)
         begin = capture.mark(connection)
         answer = _execute(connection, sql)
-        events = groups_of_thread(capture.since(begin).events, connection.thread_id)
-        return SqlAnswer(
-            error=answer.error, message=answer.message, warnings=answer.warnings, rows=answer.rows, events=tuple(events)
-        )
+        try:
+            events = groups_of_thread(capture.since(begin).events, connection.thread_id)
+        except BogusLog:
+            return replace(answer, bogus_log=True)
+        return replace(answer, events=tuple(events))
 
     def _start(self, statement: SqlStatement) -> SqlAnswer:
         """Start with an option file: the server then reads persisted settings, which ``--no-defaults`` prevents."""

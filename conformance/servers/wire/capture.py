@@ -22,7 +22,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Protocol
 
 from conformance.requirements.versions import dialect_of
-from conformance.servers.errors import CaptureError, NoBinaryLog, SqlError
+from conformance.servers.errors import BogusLog, CaptureError, NoBinaryLog, SqlError
 from conformance.servers.wire.groups import STARTS
 from conformance.servers.wire.log_facts import has_writesets
 
@@ -37,6 +37,8 @@ _ROTATE, _FORMAT_DESCRIPTION, _HEARTBEAT, _HEARTBEAT_V2 = 4, 15, 27, 41
 _IN_USE, _ARTIFICIAL = 0x0001, 0x0020
 _MAGIC, _ENCRYPTED_MAGIC = b"\xfebin", b"\xfdbin"
 _COM_BINLOG_DUMP, _NON_BLOCKING = 0x12, 0x0001
+_FATAL = 1236  # for many reasons; these are those of a log that its server cannot read
+_BOGUS = ("bogus data in log event", "truncated in the middle of event")
 _FIRST = 4
 _COUNTED = 256 << 20  # the most bytes that the capture reads to count transactions
 
@@ -281,7 +283,9 @@ class Capture:
                 raise CaptureError(
                     "the account may not read the binary log: GRANT REPLICATION SLAVE is missing"
                 ) from error
-            raise CaptureError(f"the server does not send its binary log from {start}: {error}") from error
+            bogus = error.number == _FATAL and any(reason in error.message for reason in _BOGUS)
+            refused = BogusLog if bogus else CaptureError
+            raise refused(f"the server does not send its binary log from {start}: {error}") from error
         finally:
             session.close()
 

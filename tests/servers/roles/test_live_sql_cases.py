@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
+from conformance.reference.binlog.header import HEADER_SIZE, decode_header
+from conformance.reference.event_types import EventType
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.sql_cases import run_sql
 from conformance.servers.run.attached import AttachedServer, Attachment
 from conformance.servers.run.process import launch
+from conformance.servers.wire.capture import Capture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from conformance.cases.sql_case import SqlAnswer
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.process import ProcessServer
+    from conformance.servers.wire.capture import Captured, Position
 
 pytestmark = pytest.mark.live
 OPTION = "binlog_row_value_options"
@@ -48,6 +52,37 @@ def test_answers_hold_rows_errors_and_warnings(server: ProcessServer) -> None:
     assert (refused.error, "nonsense" in refused.message) == (1146, True)
     assert [number for number, _ in warned.warnings] == [1365, 1292]
     assert warned.error is None
+
+
+class _LogWithoutHead(Capture):
+    """Before it is read, its event of rows takes two bytes of the next one, as 8.0.45 writes it."""
+
+    def since(self, start: Position, end: Position | None = None) -> Captured:
+        until = end or self.mark()
+        with self._log_path(start.file).open("r+b") as file:
+            place = start.offset
+            while True:
+                file.seek(place)
+                head = decode_header(file.read(HEADER_SIZE))
+                if head.type == EventType.UPDATE_ROWS:
+                    break
+                place = head.log_pos
+            longer = head._replace(length=head.length + 2, log_pos=head.log_pos + 2)
+            file.seek(place)
+            file.write(longer.encode())
+        return super().since(start, until)
+
+
+@pytest.mark.parametrize("over_protocol", [True, False])
+def test_a_log_that_its_server_cannot_read_is_no_end(
+    stopped: ProcessServer, monkeypatch: pytest.MonkeyPatch, *, over_protocol: bool
+) -> None:
+    stopped.start()
+    monkeypatch.setattr(stopped, "capture", lambda: _LogWithoutHead(stopped, over_protocol=over_protocol))
+    update = SqlStatement(sql="UPDATE t SET n = 2", judges="D4", outcomes=(Outcome(form="full"),))
+    answers = run(stopped, "CREATE TABLE t (n INT)", "INSERT INTO t VALUES (1)", update, schema=True)
+    assert (answers[2].error, answers[2].bogus_log) == (None, over_protocol)
+    assert bool(answers[2].events) is not over_protocol
 
 
 def test_sessions_open_when_first_used_and_share_the_schema(server: ProcessServer) -> None:
