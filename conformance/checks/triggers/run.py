@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.harness.campaign.blocks import judge_block
 from conformance.harness.campaign.run import server_limits
 from conformance.harness.update_checks import UpdateCheck
-from conformance.judge.damage.crashes import has_bad_key_entry
+from conformance.judge.damage.document_bytes import has_bad_key_entry
 from conformance.reference.partial.update import is_unpredictable
 from conformance.servers.roles.update_cases import run_case
 from conformance.verdict import Verdict

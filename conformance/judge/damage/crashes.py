@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.by_hand.damaged_log import events_in, rows_in
 from conformance.cases.by_hand.injection import read_row
 from conformance.cases.server_death import parse_death
-from conformance.judge.damage.document_bytes import container, containers, key_at, values_of_diffs, whole_values
+from conformance.judge.damage.document_bytes import (
+    container,
+    containers,
+    has_bad_key_entry,
+    key_at,
+    values_of_diffs,
+    whole_values,
+)
 from conformance.reference.binlog.header import FOOTER_SIZE
 from conformance.reference.binlog.statement_events import UserVar, UserVarType
 from conformance.reference.cursor import Recorder
@@ -123,12 +130,6 @@ def _has_long_decimal(variable: bytes) -> bool:
     if length is None or read["kind"].value != UserVarType.DECIMAL:
         return False
     return bool(length.value > len(variable) - length.end - FOOTER_SIZE)
-
-
-def has_bad_key_entry(document: bytes) -> bool:
-    """Whether a key entry of some object points outside of the object or into its header."""
-    objects = (view for view in containers(document) if view.is_object)
-    return any(key_at(view, index) is None for view in objects for index in range(view.count))
 
 
 def has_key_twice(document: bytes) -> bool:

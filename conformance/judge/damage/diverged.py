@@ -25,6 +25,7 @@ from conformance.judge.damage.unmodelled_values import (
     has_invalid_text,
     reads_beyond_decimal,
     shares_bytes,
+    with_empty_keys,
     with_marked_decimal,
 )
 from conformance.reference.dialect import MYSQL, flipped
@@ -92,8 +93,8 @@ def _is_refused_behind_its_end(predicted: Predicted, outcome: InjectionOutcome, 
 def _by_bytes(judged: Judged, injection: Injection, outcome: InjectionOutcome, dialect: Dialect) -> Judged:
     """The verdict with the deviation that only the bytes of the event show.
 
-    Either a server reads a DECIMAL from bytes behind it, and no model has the result. Or a text is NULL because it is
-    not UTF-8, in a value or a member that the model does not read.
+    Either a server reads a DECIMAL from bytes behind it, and no model has the result. Or it reads a key that it does
+    not find as "". Or a text is NULL because it is not UTF-8, in a value or a member that the model does not read.
     """
     if judged.verdict not in (Verdict.FAIL, Verdict.DIFFERS) or judged.deviation is not None:
         return judged
@@ -103,6 +104,9 @@ def _by_bytes(judged: Judged, injection: Injection, outcome: InjectionOutcome, d
     beyond = behaviour.reads_wide_decimals and reads_beyond_decimal(injection.image)
     if beyond and (clean or (applied and _has_other_digits(injection, after, dialect))):
         return judged._replace(deviation="reads_wide_decimals")
+    emptied = with_empty_keys(injection.image) if behaviour.empties_damaged_keys and applied else None
+    if emptied is not None and predict(replace(injection, image=emptied), dialect).state == after:
+        return judged._replace(deviation="empties_damaged_keys")
     no_text = after is not None and after.valid and after.text is None and not outcome.error
     values, whole = values_of_diffs(injection.image), whole_values(injection.image)
     predicted = predict(injection, dialect).state  # where the model has no text either, it has said so before

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Bytes of an image (as ``Injection.image``) in front of its value: value_options, null bits, the length of the value.
 _FULL_HEAD: Final = 6
-_PARTIAL_HEAD: Final = 7  # the same, and partial_columns
+PARTIAL_HEAD: Final = 7  # the same, and partial_columns
 _VALUES: Final = 10_000  # looked at in one document: shared ones could be very many
 
 
@@ -30,7 +30,7 @@ def whole_values(image: bytes) -> list[bytes]:
     """The document, if the image has the whole document."""
     if image[:1] == b"\x00":
         return [image[_FULL_HEAD:]]
-    return [image[_PARTIAL_HEAD:]] if image[:1] == b"\x01" and not _has_diffs(image) else []
+    return [image[PARTIAL_HEAD:]] if image[:1] == b"\x01" and not _has_diffs(image) else []
 
 
 def values_of_diffs(image: bytes) -> list[bytes]:
@@ -38,7 +38,7 @@ def values_of_diffs(image: bytes) -> list[bytes]:
     if not _has_diffs(image):
         return []
     try:
-        diffs = split_diffs(image[_PARTIAL_HEAD:])
+        diffs = split_diffs(image[PARTIAL_HEAD:])
     except DecodeError as error:
         diffs = list(error.decoded)
     return [diff.data for diff in diffs if diff.data]
@@ -71,6 +71,12 @@ def key_at(view: View, index: int) -> bytes | None:
         return view.key(index)
     except DecodeError:
         return None
+
+
+def has_bad_key_entry(document: bytes) -> bool:
+    """Whether a key entry of some object points outside of the object or into its header."""
+    objects = (view for view in containers(document) if view.is_object)
+    return any(key_at(view, index) is None for view in objects for index in range(view.count))
 
 
 def scalars(document: bytes) -> Iterator[JsonValue]:

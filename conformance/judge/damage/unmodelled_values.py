@@ -1,17 +1,33 @@
-"""Values that 9.7.4 takes, found in the bytes of an event where the reference has no model of what follows."""
+"""Values that a server takes, found in the bytes of an event where the reference has no model of what follows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.judge.damage.document_bytes import containers, key_at, scalars, values_of_diffs
-from conformance.reference.errors import CodecError
+from conformance.cases.by_hand.injection import partial_image
+from conformance.judge.damage.document_bytes import (
+    PARTIAL_HEAD,
+    containers,
+    has_bad_key_entry,
+    key_at,
+    scalars,
+    values_of_diffs,
+)
+from conformance.reference.errors import CodecError, MysqlError, too_deep
 from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.opaque import decimal_size
-from conformance.reference.jsonb.values import DECIMAL, VAR_STRING, Opaque
+from conformance.reference.jsonb.values import DECIMAL, MAX_DEPTH, VAR_STRING, Opaque
+from conformance.reference.jsonb.view import open_document
+from conformance.reference.partial.diffs import encode_diff, split_diffs
+from conformance.reference.partial.paths import parse_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from conformance.reference.jsonb.values import JsonValue
+    from conformance.reference.jsonb.view import View
+    from conformance.reference.partial.diffs import RawDiff
 
 _MARKER: Final = 471_108_153  # a number that no document has by chance, in four bytes
 _DIGITS: Final = 65  # of the longest DECIMAL
@@ -46,6 +62,36 @@ def with_marked_decimal(image: bytes) -> tuple[bytes, bytes]:
             number[0] ^= 0x80  # of a positive number
             image = image.replace(payload, bytes((digits, 0)) + number)
     return image, b"%d" % _MARKER
+
+
+def with_empty_keys(image: bytes) -> bytes | None:
+    """The image with "" for each key of a diff's value whose entry points elsewhere; ``None`` without such a key.
+
+    8.0.45 may read such a key so: where it finds none it hands on no address, and what becomes of that is chance.
+    """
+    if not any(map(has_bad_key_entry, values_of_diffs(image))):
+        return None
+    try:
+        return partial_image(b"".join(map(_without_lost_keys, split_diffs(image[PARTIAL_HEAD:]))))
+    except (CodecError, MysqlError, UnicodeDecodeError):
+        return None
+
+
+def _without_lost_keys(diff: RawDiff) -> bytes:
+    data = None if diff.data is None else encode(_with_empty_keys(open_document(diff.data), MAX_DEPTH))
+    return encode_diff(diff.operation, parse_path(diff.path.decode()), data)
+
+
+def _with_empty_keys(view: View, depth: int) -> JsonValue:
+    if not (view.is_object or view.is_array):
+        return view.value()
+    if not depth:
+        raise too_deep()
+    values = [_with_empty_keys(view.element(index), depth - 1) for index in range(view.count)]
+    if view.is_array:
+        return values
+    keys = ((key_at(view, index) or b"").decode("utf-8", "surrogateescape") for index in range(view.count))
+    return dict(zip(keys, values, strict=True))
 
 
 def shares_bytes(document: bytes) -> bool:

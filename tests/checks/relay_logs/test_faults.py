@@ -116,6 +116,25 @@ def test_a_replica_that_shows_what_is_listed_deviates(tmp_path: Path, monkeypatc
     assert len(list((tmp_path / "cases").glob("log-*.sql"))) == len(LISTED)
 
 
+@pytest.mark.parametrize(("lives", "shown"), [(8, True), (9, False)])
+def test_an_order_whose_end_is_chance_gets_eight_logs_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lives: int, shown: bool
+) -> None:
+    """Of 14 such logs 8.0.45 survived 3."""
+    met = 0
+
+    def by_chance(damage: str, given: int) -> LogEnd:
+        nonlocal met
+        met += damage == PAYLOAD_UNDESCRIBED
+        return LogEnd() if damage == PAYLOAD_UNDESCRIBED and met <= lives else as_released(damage, given)
+
+    records, passed = check(tmp_path, monkeypatch, by_chance)
+    assert passed is shown
+    (block,) = [record for record in of(records, Block) if record.check == "relay-logs/orders"]
+    assert (block.cases, block.verdicts) == (len(LISTED) + SOUND + 8, {"pass": SOUND + min(lives, 9)})
+    assert exit_code(records) == int(not shown)
+
+
 def test_a_full_run_gives_logs_that_kill_by_chance_and_does_not_ask_for_their_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from conformance.cases.by_hand.injection import (
+    Demand,
     Injection,
     InjectionOutcome,
     RowState,
@@ -17,7 +18,7 @@ from conformance.cases.by_hand.injection import (
 )
 from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.damage.document_bytes import values_of_diffs, whole_values
-from conformance.judge.damage.unmodelled_values import has_invalid_text, reads_beyond_decimal
+from conformance.judge.damage.unmodelled_values import has_invalid_text, reads_beyond_decimal, with_empty_keys
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import BLOB, DECIMAL, VAR_STRING, JsonValue, Opaque
@@ -132,3 +133,38 @@ def test_nothing_else_is_explained_by_it() -> None:
         assert judge_injection(item, applied(after)).deviation is None
     assert judge_injection(item, replace(outcome, error=1062, after=outcome.before))[0::4] == (Verdict.FAIL, None)
     assert judge_injection(item, replace(outcome, death="signal 11: 0a1"))[0::4] == (Verdict.CRASH, None)
+
+
+def lost_key(value: JsonValue, index: int, length: int) -> bytes:
+    """A small object with another length in the entry of a key."""
+    document = bytearray(encode(value))
+    place = 1 + 4 + 4 * index + 2
+    document[place : place + 2] = length.to_bytes(2, "little")
+    return bytes(document)
+
+
+def test_a_key_that_is_not_found_may_be_read_as_empty() -> None:
+    """As a release build of 8.0.45 did it once; another time, and on another build, that event ends the server."""
+    item = event(lost_key({"abcde": "%", "jclfoa": [1]}, 0, 24))
+    item = replace(item, demand=Demand.ERROR)
+    got = state_of(encode({"b": {"": "%", "jclfoa": [1]}}))
+    assert judge_injection(item, applied(got))[0::4] == (Verdict.FAIL, "empties_damaged_keys")
+    assert judge_injection(item, applied(got), flipped(MYSQL, "empties_damaged_keys")).deviation is None
+    for other in ({"b": {"abcde": "%", "jclfoa": [1]}}, {"b": {"": "%"}}, {}):
+        assert judge_injection(item, applied(state_of(encode(other)))).deviation is None
+    assert judge_injection(item, InjectionOutcome(before=state_of(STORED), death="signal 6")).deviation is None
+
+
+@pytest.mark.parametrize("value", [{"a": 1, "bb": 2}, {}, [1]])
+def test_sound_keys_are_left_alone(value: JsonValue) -> None:
+    assert with_empty_keys(image(encode(value))) is None
+    assert with_empty_keys(full_image(encode(value))) is None
+
+
+def test_keys_are_emptied_wherever_they_stand_and_other_damage_is_no_value() -> None:
+    inner = lost_key({"abcde": "%", "jclfoa": 1}, 1, 200)
+    assert with_empty_keys(image(inner)) == image(encode({"abcde": "%", "": 1}))
+    assert with_empty_keys(image(inner)[:-1]) is None
+    cut = bytearray(inner)
+    cut[1 + 4 + 8] = 0x0F  # an opaque value where the text stood
+    assert with_empty_keys(image(bytes(cut))) is None
