@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TextIO, TypeAlias
 
-from conformance.verdict import FAILING, Verdict
+from conformance.verdict import Verdict, failing_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -237,6 +237,10 @@ class Block(Record):
     ``verdicts`` counts the cases by verdict, except those that a listed deviation explains. The latter are
     ``deviating``, so ``cases`` is the sum of both. ``failed`` is needed only if a failing verdict does not count as a
     failure (``differs`` outside the observed versions).
+
+    Of a block about several requirements, ``broken`` has those that its cases concern: for each, the cases by verdict
+    (``deviates`` among them, without passes). ``broken_failed``: how many of them are failures, where ``failed`` is
+    needed. A block about one requirement has neither.
     """
 
     type: ClassVar[str] = "block"
@@ -257,6 +261,8 @@ class Block(Record):
     mismatches: int = 0
     deviating: int = 0
     deviations: dict[str, int] = field(default_factory=dict)  # id of the listed deviation -> count of cases it explains
+    broken: dict[str, dict[str, int]] = field(default_factory=dict)
+    broken_failed: dict[str, int] = field(default_factory=dict)
     census: dict[str, int] = field(default_factory=dict)
     census_rules: dict[str, str] = field(default_factory=dict)  # the experiment's own rules: rule id -> sentence
     digest: str | None = None
@@ -267,7 +273,7 @@ class Block(Record):
         """Cases that count as failures."""
         if self.failed is not None:
             return self.failed
-        return sum(count for verdict, count in self.verdicts.items() if verdict in FAILING)
+        return failing_of(self.verdicts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,6 +308,7 @@ class CaseVerdict(Record):
     data_bytes: int | None = None
     nearest: str = ""  # the nearest listed deviation, and why it does not explain this case
     failed: bool | None = None
+    broken: tuple[str, ...] = ()  # all requirements that the case breaks, where they are several
     kind: str = ""  # of the first difference: missing, altered, invented, ...
     level: str = ""  # the level of equality that a decoder reached: structure, value, type
     error: str = ""  # the subject's own error or mark
@@ -310,6 +317,11 @@ class CaseVerdict(Record):
     def __post_init__(self) -> None:
         if self.deviation is not None and self.verdict is not Verdict.FIXED:
             object.__setattr__(self, "verdict", Verdict.DEVIATES)
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """All requirements that the case is about."""
+        return self.broken or (self.requirement,)
 
     @property
     def fails(self) -> bool:

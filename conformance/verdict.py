@@ -80,6 +80,11 @@ _SUMMARY_ORDER: tuple[Verdict, ...] = (
 )
 
 
+def failing_of(verdicts: Mapping[str, int] | Mapping[Verdict, int]) -> int:
+    """How many of the cases have a failing verdict."""
+    return sum(count for verdict, count in verdicts.items() if verdict in FAILING)
+
+
 def summarise(verdicts: Mapping[str, int]) -> Verdict:
     """One verdict for many cases; no case at all is ``not-run``."""
     for verdict in _SUMMARY_ORDER:

@@ -15,7 +15,7 @@ from conformance.cases.files import case_id, dump_case
 from conformance.requirements.versions import in_observed_range
 from conformance.servers.recording.tape import NoAnswer
 from conformance.stream import Block, CaseVerdict, Finding
-from conformance.verdict import SEVERITY, Verdict
+from conformance.verdict import SEVERITY, Verdict, failing_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -75,6 +75,8 @@ class BlockRecord:
     _begun: float = 0.0
     _verdicts: Counter[Verdict] = field(default_factory=Counter)
     _deviations: Counter[str] = field(default_factory=Counter)
+    _broken: dict[str, Counter[Verdict]] = field(default_factory=dict)  # of a block about several requirements
+    _broken_failed: Counter[str] = field(default_factory=Counter)
     _uncounted: int = 0  # differing cases that are no failures
     _counted: int = 0  # failures that the verdict alone does not show
     _shown: int = 0
@@ -87,7 +89,7 @@ class BlockRecord:
         """Record problems: each is a case that is wrong, or that a listed deviation explains."""
         verdict = verdict or self.verdict
         for problem in problems:
-            self.count(verdict, deviation=problem.deviation, reason=problem.message)
+            self.count(verdict, deviation=problem.deviation, reason=problem.message, broken=problem.requirements)
             self._shown += problem.deviation is None
             if problem.deviation is None and self._shown > _SHOWN:
                 continue
@@ -104,12 +106,13 @@ class BlockRecord:
                 statements=problem.statements,
                 deviation=problem.deviation,
                 case_file=case_file,
+                broken=problem.requirements,
             )
 
     def info(self, counts: dict[str, int]) -> None:
         """Record cases that differ only as the documentation says they may, in its words."""
         for words, count in counts.items():
-            self.count(Verdict.INFO, count)
+            self.count(Verdict.INFO, count, broken=self.requirements)
             self.show(
                 Verdict.INFO,
                 case=self._name if self._stored is None else self._stored[0],
@@ -122,7 +125,7 @@ class BlockRecord:
     def judged(self, verdict: Verdict, message: str, *, record: bool = True, **fields: Any) -> None:
         """Record one verdict about all cases of the block. ``record``: whether to show it, also when it is a pass."""
         cases = self.cases or 0
-        self.count(verdict, cases, reason=message)
+        self.count(verdict, cases, reason=message, broken=self.requirements)
         if record:
             signature = fields.pop("signature", f"{self.check.id}:{message}")
             self.show(verdict, message=message, signature=signature, **fields)
@@ -141,11 +144,14 @@ class BlockRecord:
         deviation: str | None = None,
         failed: bool | None = None,
         reason: str = "",
+        broken: Sequence[str] = (),
     ) -> None:
         """Count cases. ``deviation``: the listed one that explains them. ``failed``: whether they are failures, where
-        the verdict alone does not say. ``reason``: the failing check's sentence at its end."""
+        the verdict alone does not say. ``reason``: the failing check's sentence at its end. ``broken``: the
+        requirements that they are about, which must be said in a block about several."""
         if deviation is not None:
             self._deviations[deviation] += number
+            self._attribute(Verdict.DEVIATES, number, broken, failed=False)
             return
         self._verdicts[verdict] += number
         if failed is None:
@@ -154,8 +160,19 @@ class BlockRecord:
             )
         if failed:
             self.check.failures.add(reason or str(verdict), number)
+        self._attribute(verdict, number, broken, failed=failed)
         self._counted += number * (failed and not verdict.failing)
         self._uncounted += number * (verdict.failing and not failed)
+
+    def _attribute(self, verdict: Verdict, number: int, broken: Sequence[str], *, failed: bool) -> None:
+        """Count cases for each requirement that they are about: nobody may guess afterwards which one is broken."""
+        if len(self.requirements) == 1 or verdict is Verdict.PASS:
+            return
+        if not broken or not set(broken) <= set(self.requirements):
+            raise ValueError(f"{self.check.id}: a case names {broken}, expected some of {self.requirements}")
+        for requirement in broken:
+            self._broken.setdefault(requirement, Counter())[verdict] += number
+            self._broken_failed[requirement] += number * failed
 
     def judge(self, verdict: Verdict, message: str, *, signature: str, deviation: str | None = None) -> bool:
         """Count one case with a verdict of its own; returns whether to show it: one of the first of its signature."""
@@ -167,7 +184,10 @@ class BlockRecord:
 
     def show(self, verdict: Verdict, **fields: Any) -> None:
         """Write the verdict of one case; ``fields`` are those of the record."""
-        defaults = {"case": self._name, "requirement": self.requirements[0]}
+        broken = fields.pop("broken", ())
+        if len(broken) > 1:
+            fields["broken"] = tuple(broken)
+        defaults = {"case": self._name, "requirement": (broken or self.requirements)[0]}
         self.check.write(
             CaseVerdict(
                 verdict=verdict,
@@ -236,29 +256,40 @@ class BlockRecord:
     def _record(self) -> Block:
         deviating = self._deviations.total()
         cases = self._verdicts.total() + deviating if self.cases is None else self.cases
-        # A block may have more problems than cases: every line of a text can be wrong.
-        left = cases
-        verdicts: Counter[Verdict] = Counter()
-        for verdict in sorted(self._verdicts, key=SEVERITY.index):
-            verdicts[verdict] = min(self._verdicts[verdict], left)
-            left -= verdicts[verdict]
-        verdicts[Verdict.PASS] += max(0, left - deviating)
-        failing = sum(count for verdict, count in verdicts.items() if verdict.failing)
+        verdicts = _at_most(cases, self._verdicts)
+        verdicts[Verdict.PASS] += max(0, cases - verdicts.total() - deviating)
+        failing = failing_of(verdicts)
         failed = max(0, failing - self._uncounted) + self._counted
+        broken = {name: _at_most(cases, counts) for name, counts in self._broken.items()}
+        broken_failed = {name: min(cases, self._broken_failed[name]) for name in broken}
         return Block(
             check=self.check.id,
             subject=self.check.subject,
             requirements=self.requirements,
             block=self.number,
             cases=cases,
-            verdicts={str(verdict): count for verdict, count in verdicts.items() if count},
+            verdicts=_written(verdicts),
             failed=None if failed == failing else failed,
             mismatches=failing,
             deviating=deviating,
             deviations=dict(self._deviations),
+            broken={name: _written(counts) for name, counts in broken.items()},
+            broken_failed={name: n for name, n in broken_failed.items() if n != failing_of(broken[name])},
             seconds=time.perf_counter() - self._begun if self.seconds is None else self.seconds,
             **self.figures,
         )
+
+
+def _at_most(cases: int, counts: Counter[Verdict]) -> Counter[Verdict]:
+    """The counts, worst first, of no more cases than there are: every line of one text can be wrong."""
+    found: Counter[Verdict] = Counter()
+    for verdict in sorted(counts, key=SEVERITY.index):
+        found[verdict] = min(counts[verdict], cases - found.total())
+    return found
+
+
+def _written(counts: Mapping[Verdict, int]) -> dict[str, int]:
+    return {str(verdict): count for verdict, count in counts.items() if count}
 
 
 class Recorder:
@@ -335,6 +366,6 @@ class Recorder:
     def not_run(self, reason: str) -> None:
         """Record that the check was selected and has no result."""
         with self.block(cases=1, seconds=0.0) as block:
-            block.count(Verdict.NOT_RUN)
+            block.count(Verdict.NOT_RUN, broken=self.requirements)
             for requirement in self.requirements:
                 block.show(Verdict.NOT_RUN, case=self.id, requirement=requirement, message=reason)

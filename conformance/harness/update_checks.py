@@ -15,6 +15,7 @@ from conformance.harness.campaign.captures import captured_blocks
 from conformance.harness.campaign.run import Campaign
 from conformance.harness.check import Check
 from conformance.harness.shrinking import shrink_live
+from conformance.judge.updates import attribution
 from conformance.judge.updates.compare import REFUSED
 from conformance.servers.recording.tape import NoAnswer
 from conformance.stream import Evidence
@@ -59,7 +60,7 @@ UPDATE_CHECKS: Final = {
         UpdateCheck(
             id="updates/event-bytes",
             kinds=frozenset(("event", "events", "outcome")),
-            requirements=("FR1", "D2", "D5", "D6", "D7", "F3"),
+            requirements=attribution.ALL,
             verdict=Verdict.FAIL,
         ),
         UpdateCheck(id="updates/decode", kinds=frozenset(("decode",)), requirements=("F3",), verdict=Verdict.FAIL),
@@ -158,7 +159,7 @@ def _record(check: Check, result: BlockResult, item: UpdateCheck, *, first: bool
             verdict = item.verdict if mismatch.variation is None else Verdict.DIFFERS
             deviation = None if entry is None else entry.id
             message = mismatch.message or _KINDS[mismatch.kind]
-            block.count(verdict, deviation=deviation, reason=message)
+            block.count(verdict, deviation=deviation, reason=message, broken=mismatch.broken)
             _show(block, item, result, mismatch, verdict, message, deviation)
 
 
@@ -202,6 +203,7 @@ def _show(
         evidence=tuple(Evidence(field=part.field, expected=part.expected, got=part.got) for part in mismatch.evidence),
         deviation=deviation,
         case_file=None if path is None else str(path),
+        broken=mismatch.broken,
     )
     family = item.id.partition("/")[0]
     found = sum(known.startswith(f"{family}/") for known in kept.met)
@@ -232,4 +234,5 @@ def _find(
         size_before=len(json.dumps(result.case)),
         size_after=len(json.dumps(small)),
         message=mismatch.message or mismatch.field,
+        **({"requirement": mismatch.broken[0]} if mismatch.broken else {}),
     )

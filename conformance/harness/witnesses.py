@@ -40,7 +40,7 @@ def record_witness(
     requirements = entry.requirements[:1] if gone else entry.requirements
     with check.block(number, cases=1, requirements=requirements, seconds=seconds) as block:
         if shown:
-            block.count(Verdict.DEVIATES, deviation=entry.id)
+            block.count(Verdict.DEVIATES, deviation=entry.id, broken=requirements)
             return
         failed = not gone or not after_observed(version)
         if not gone:
@@ -54,7 +54,7 @@ def record_witness(
         else:
             verdict = Verdict.FIXED
             message = f"gone in {text_of(version)}: narrow the range of {entry.id}, {entry.versions}"
-        block.count(verdict, failed=failed, reason=f"{entry.id}: {message}")
+        block.count(verdict, failed=failed, reason=f"{entry.id}: {message}", broken=requirements)
         block.show(
             verdict,
             case=entry.id,

@@ -9,7 +9,8 @@ from dataclasses import KW_ONLY, dataclass
 class Problem:
     """One thing that is not as it must be: where, what it should be, what it is, and the broken rule in words.
 
-    ``deviation``: id of the listed deviation that explains it.
+    ``deviation``: id of the listed deviation that explains it. ``requirements``: those that it breaks, where its block
+    is about several.
     """
 
     field: str
@@ -19,3 +20,4 @@ class Problem:
     _: KW_ONLY
     statements: tuple[str, ...] = ()
     deviation: str | None = None
+    requirements: tuple[str, ...] = ()

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from conformance.verdict import Verdict, summarise
+from conformance.verdict import Verdict, failing_of, summarise
 
-
-@dataclass(slots=True)
-class CheckTotals:
-    """What one check found about one subject. ``verdicts`` count every case, those of listed deviations included."""
-
-    requirements: Counter[str] = field(default_factory=Counter)  # requirement -> cases of blocks that name it
-    verdicts: Counter[str] = field(default_factory=Counter)
-    cases: int = 0
-    failed: int = 0
-    mismatches: int = 0
-    seconds: float = 0.0
-    blocks: int = 0
+if TYPE_CHECKING:
+    from conformance.stream import Block
 
 
 @dataclass(slots=True)
@@ -49,3 +40,35 @@ class Cell:
         self.verdicts.update(other.verdicts)
         self.cases += other.cases
         self.failed += other.failed
+
+
+def cell_of(block: Block, requirement: str) -> Cell:
+    """The cases of a block for one of its requirements: all of them, and the verdicts of those that concern it.
+
+    Where the block does not say which, as those of older kits, every verdict concerns every requirement.
+    """
+    if len(block.requirements) == 1 or not block.broken:
+        verdicts, failed = Counter(block.verdicts), block.failures
+        verdicts[Verdict.DEVIATES] += block.deviating
+    else:
+        verdicts = Counter(block.broken.get(requirement, {}))
+        failed = block.broken_failed.get(requirement, failing_of(verdicts))
+    del verdicts[Verdict.PASS]
+    # A case may deviate in several ways.
+    others = verdicts.total() - verdicts[Verdict.DEVIATES]
+    verdicts[Verdict.DEVIATES] = max(0, min(verdicts[Verdict.DEVIATES], block.cases - others))
+    verdicts[Verdict.PASS] = max(0, block.cases - verdicts.total())
+    return Cell(verdicts=+verdicts, cases=block.cases, failed=failed)
+
+
+@dataclass(slots=True)
+class CheckTotals:
+    """What one check found about one subject. ``verdicts`` count every case, those of listed deviations included."""
+
+    requirements: defaultdict[str, Cell] = field(default_factory=lambda: defaultdict(Cell))
+    verdicts: Counter[str] = field(default_factory=Counter)
+    cases: int = 0
+    failed: int = 0
+    mismatches: int = 0
+    seconds: float = 0.0
+    blocks: int = 0

@@ -101,7 +101,7 @@ def _case(suite: ET.Element, check: str, subject: str, totals: CheckTotals, reco
 
 
 def _describe(record: CaseVerdict) -> str:
-    lines = [f"{record.case} [{record.requirement}] {record.verdict}: {record.message}"]
+    lines = [f"{record.case} [{', '.join(record.requirements)}] {record.verdict}: {record.message}"]
     if record.field is not None:
         lines.append(wording.difference(record))
     if record.expected is not None or record.got is not None:

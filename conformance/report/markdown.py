@@ -73,7 +73,8 @@ def _failures(summary: Summary) -> Iterator[str]:
     distinct = {summary.kind_of(failure): failure for failure in reversed(summary.failures)}
     for failure in list(distinct.values())[::-1][:FAILURES_SHOWN]:
         yield ""
-        title = f"{wording.GLYPHS[failure.verdict]} {failure.verdict} **{failure.requirement}** `{failure.case}`"
+        broken = ", ".join(failure.requirements)
+        title = f"{wording.GLYPHS[failure.verdict]} {failure.verdict} **{broken}** `{failure.case}`"
         yield f"- {title} {failure.subject}: {wording.escaped(f'{failure.message} {wording.difference(failure)}')}"
         if failure.replay:
             yield ""

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from conformance.exit_code import ExitCode
-from conformance.report.cells import Cell, CheckTotals
+from conformance.report.cells import Cell, CheckTotals, cell_of
 from conformance.report.census import Census
 from conformance.report.matrix import Matrix
 from conformance.stream import (
@@ -35,7 +35,7 @@ from conformance.stream import (
     Subject,
     Suite,
 )
-from conformance.verdict import FAILING, Verdict, summarise
+from conformance.verdict import FAILING, Verdict, failing_of, summarise
 from conformance.version import __version__
 
 if TYPE_CHECKING:
@@ -111,11 +111,9 @@ class Summary:
         self.findings: dict[tuple[str, str | None], Finding] = {}  # by signature; of decoders by subject as well
         self._blocks: dict[tuple[str, str], CheckTotals] = {}
         self._blocks_seen: set[tuple[str, str, int | None]] = set()
-        self._by_requirement: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
         self._deviations: Counter[tuple[str, str]] = Counter()  # (id, subject): as blocks count
         self._shown: set[tuple[str, str]] = set()  # confirmed by its witness
         self._deviation_records: Counter[tuple[str, str]] = Counter()  # the same as verdict records name
-        self._listed_wrongly: Counter[tuple[str, str, str]] = Counter()  # gone inside the observed versions
         self._sampled = 0
         for record in records:
             self.add(record)
@@ -154,7 +152,7 @@ class Summary:
         totals = self._blocks.setdefault((block.check, block.subject), CheckTotals())
         self._blocks_seen.update({(block.check, block.subject, block.block), (block.check, block.subject, None)})
         for requirement in block.requirements:
-            totals.requirements[requirement] += block.cases
+            totals.requirements[requirement].add(cell_of(block, requirement))
         totals.verdicts.update(block.verdicts)
         totals.cases += block.cases
         totals.failed += block.failures
@@ -172,15 +170,12 @@ class Summary:
 
     def _add_verdict(self, verdict: CaseVerdict) -> None:
         decoder = self.matrix.add(verdict)
-        if verdict.verdict is not Verdict.PASS:
-            self._by_requirement[verdict.check, verdict.subject, verdict.requirement][verdict.verdict] += 1
         if verdict.verdict is Verdict.DEVIATES:
             assert verdict.deviation is not None
             self._deviation_records[verdict.deviation, verdict.subject] += 1
             return
         if verdict.verdict is Verdict.FIXED:
             self.fixed.append(verdict)
-            self._listed_wrongly[verdict.check, verdict.subject, verdict.requirement] += verdict.fails
         if verdict.verdict is Verdict.PASS:
             if decoder or self._sampled >= SAMPLES_KEPT:
                 return
@@ -288,7 +283,11 @@ class Summary:
                 totals.cases += 1
                 totals.verdicts[worst] += 1
                 totals.failed += worst in FAILING
-                totals.requirements.update({verdict.requirement for verdict in verdicts})
+                for requirement in {name for verdict in verdicts for name in verdict.requirements}:
+                    own = Counter(
+                        [str(summarise(Counter(v.verdict for v in verdicts if requirement in v.requirements)))]
+                    )
+                    totals.requirements[requirement].add(Cell(verdicts=own, cases=1, failed=failing_of(own)))
         return out
 
     def kind_of(self, verdict: CaseVerdict) -> tuple[str, str | None]:
@@ -317,43 +316,19 @@ class Summary:
     def cells(self) -> dict[str, dict[str, Cell]]:
         """Requirement -> subject -> cell.
 
-        A case belongs to all requirements of its block. Its failure belongs only to the requirements that a verdict
-        record names. Failures that no record names (a block may only count) go to every requirement of the check.
-        Decoders have a record for each Case, and the matrix of these counts them.
+        A case belongs to all requirements of its block, its failure to those that the block names with it. Decoders
+        have a record for each Case, and the matrix of these counts them.
         """
         out: dict[str, dict[str, Cell]] = defaultdict(dict)
         for (check, subject), totals in self.checks.items():
             if (check, subject) in self.matrix.checks:
                 continue
-            named: Counter[str] = Counter()
-            for requirement in totals.requirements:
-                named.update(self._by_requirement.get((check, subject, requirement), {}))
-            for requirement, cases in totals.requirements.items():
-                cell = self._cell(totals, cases, named, (check, subject, requirement))
+            for requirement, cell in totals.requirements.items():
                 out[requirement].setdefault(subject, Cell()).add(cell)
         for requirement, cells in self.matrix.cells().items():
             for subject, cell in cells.items():
                 out[requirement].setdefault(subject, Cell()).add(cell)
         return dict(out)
-
-    def _cell(self, totals: CheckTotals, cases: int, named: Counter[str], key: tuple[str, str, str]) -> Cell:
-        """One check's cell for one requirement. ``named``: the check's verdicts that records name."""
-        own = self._by_requirement.get(key, Counter())
-        cell = Cell(cases=cases)
-        for verdict, count in totals.verdicts.items():
-            if verdict != Verdict.PASS:
-                cell.verdicts[verdict] = own[verdict] + max(0, count - named[verdict])
-        # A failing verdict that a block does not count as a failure (differs, outside the observed versions).
-        gone = sum(count for (*check, _), count in self._listed_wrongly.items() if tuple(check) == key[:2])
-        tolerated = sum(totals.verdicts[verdict] for verdict in FAILING) - (totals.failed - gone)
-        failing = sum(cell.verdicts[verdict] for verdict in FAILING)
-        cell.failed = max(0, failing - max(0, tolerated)) + self._listed_wrongly[key]
-        # A case may have several records of listed deviations.
-        others = cell.verdicts.total() - cell.deviations
-        cell.verdicts[Verdict.DEVIATES] = max(0, min(cell.deviations, cases - others))
-        cell.verdicts[Verdict.PASS] = max(0, cases - cell.verdicts.total())
-        cell.verdicts = +cell.verdicts
-        return cell
 
     def requirement_rows(self) -> dict[str, tuple[RequirementInfo, Cell, dict[str, Cell]]]:
         """Every requirement of the catalogue, in its order: information, the sum, and the cell of each subject."""

@@ -250,7 +250,7 @@ def _failures(console: Console, summary: Summary) -> None:
     distinct = list({summary.kind_of(verdict): verdict for verdict in reversed(worst_first)}.values())[::-1]
     for failure in distinct[:FAILURES_SHOWN]:
         console.print()
-        title = f"{failure.verdict} {failure.case} [{failure.requirement}] {failure.subject}"
+        title = f"{failure.verdict} {failure.case} [{', '.join(failure.requirements)}] {failure.subject}"
         console.print(f"{wording.GLYPHS[failure.verdict]} {title}", style="red", markup=False)
         said = [wording.sentence(failure.message)] if failure.message else []
         said += [wording.difference(failure)] if failure.field else []

@@ -101,7 +101,7 @@ BLOCKS = (
           census={"decision/1-null": 812, "decision/3-unchanged": 9_113, "decision/6-smaller": 24_001,
                   "type/DECIMAL": 77}),
     Block(check=PREDICT, subject=SERVER, requirements=("FR1", "FR2"), block=1, cases=250,
-          verdicts={"pass": 248, "fail": 1}, deviating=1,
+          verdicts={"pass": 248, "fail": 1}, deviating=1, broken={"FR1": {"fail": 1}, "FR2": {"deviates": 1}},
           deviations={"noop-replace-refused": 1}, mismatches=1, updates_compared=49_750,
           bytes_compared=60_000_111, bytes_predicted=50_000_000, bytes_by_rule=10_000_045, bytes_on_trust=66,
           texts_compared=49_750, sizes_compared=49_750, seconds=20.25,

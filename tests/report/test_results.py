@@ -81,7 +81,7 @@ def test_totals_are_sums_of_the_blocks() -> None:
     assert sum(totals["verdicts"].values()) == totals["cases"]
 
 
-def test_a_failure_is_charged_to_the_requirement_that_its_record_names() -> None:
+def test_a_failure_is_charged_to_the_requirement_that_its_block_names() -> None:
     requirements = Summary(records()).to_results()["requirements"]
     assert requirements["FR1"]["verdict"] == "fail"
     assert requirements["FR1"]["failed"] == 1
@@ -90,8 +90,8 @@ def test_a_failure_is_charged_to_the_requirement_that_its_record_names() -> None
     assert requirements["FR2"]["subjects"][SERVER]["deviations"] == 1
 
 
-def test_a_failure_without_a_record_is_charged_to_every_requirement_of_the_check() -> None:
-    summary = Summary([RUN, dataclasses.replace(BLOCKS[1], deviating=0, cases=249)])
+def test_a_failure_of_a_block_that_names_none_is_charged_to_every_requirement() -> None:
+    summary = Summary([RUN, dataclasses.replace(BLOCKS[1], deviating=0, cases=249, broken={})])
     requirements = summary.to_results()["requirements"]
     assert requirements["FR1"]["failed"] == requirements["FR2"]["failed"] == 1
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.checks.sdi_design.calls import called
+from conformance.checks.sdi_design.calls import CALLS, VERSIONS, called
 from conformance.checks.sdi_design.guarantee import GuaranteeBroken
 from conformance.checks.sdi_design.life import Life, Wrong, purge_with_two_threads
 from conformance.judge.problem import Problem
@@ -23,7 +23,7 @@ _CALLS: Final = 250  # of one sequence
 _STEPS: Final = 100  # of one life
 
 
-@pytest.mark.check("sdi-design/calls", "SDI24", "SDI42")
+@pytest.mark.check("sdi-design/calls", VERSIONS, CALLS)
 def test_calls_of_the_interface(check: Check) -> None:
     """Every call answers as the worklog says, in transactions of two sessions; readers also inside a rollback."""
     for number in range(0, check.size(), _CALLS):

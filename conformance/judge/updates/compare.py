@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from conformance.cases.script import ReadBack, Script
+from conformance.judge.updates.attribution import LOG
 from conformance.judge.updates.borrowed import borrowed_bytes
 from conformance.judge.updates.events import first_difference, judge_events
 from conformance.judge.updates.log_notes import group_notes
@@ -115,6 +116,7 @@ def _judge_refusals(observation: Observation, judgement: Judgement) -> None:
                 field=f"{REFUSED}{sql.split(maxsplit=1)[0]}",
                 expected="no error",
                 got=f"{outcome.error}: {outcome.message}",
+                broken=(LOG,),
             )
         )
 
@@ -131,6 +133,7 @@ def _judge_outcomes(script: Script, observation: Observation, judgement: Judgeme
                     field="error",
                     expected=str(prediction.error or "no error"),
                     got=f"{outcome.error}: {outcome.message}" if outcome.error else "no error",
+                    broken=(LOG,),
                 )
             )
         elif prediction.changed != outcome.changed:
@@ -142,6 +145,7 @@ def _judge_outcomes(script: Script, observation: Observation, judgement: Judgeme
                     field="rows changed",
                     expected=str(prediction.changed),
                     got=str(outcome.changed),
+                    broken=(LOG,),
                 )
             )
 

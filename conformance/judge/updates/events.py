@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from conformance.judge.updates.attribution import LOG, of_event, of_types
 from conformance.judge.updates.borrowed import borrow, complete
 from conformance.judge.updates.expected import ExpectedEvent, ExpectedGroup, expected_groups
 from conformance.judge.updates.fields import compare_fields
@@ -73,6 +74,7 @@ def judge_groups(
                 expected=str(len(expected)),
                 got=str(len(observed)),
                 message="another number of transactions was logged",
+                broken=(LOG,),
             )
         )
 
@@ -109,6 +111,7 @@ def _judge_payload(script: Script, event: bytes, judgement: Judgement, algorithm
                 expected="a payload that can be read",
                 got=event.hex(),
                 message=f"the event cannot be read: {error}",
+                broken=of_event(None, None, None, ()),
             )
         )
         return None
@@ -139,6 +142,7 @@ def _judge_sequence(
                 expected=", ".join(map(event_name, kinds)),
                 got=", ".join(map(event_name, got)),
                 message="the transaction has other events",
+                broken=of_types(kinds, got),
             )
         )
         return
@@ -185,6 +189,7 @@ def _judge_event(
             got=event.hex(),
             message=message,
             evidence=evidence,
+            broken=of_event(None if step is None else script.predictions[step], body, observed, names),
             variation=_variation(script, step, body, observed, event, len(event) - len(wanted)),
         )
     )

@@ -12,6 +12,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import UUID
 
+from conformance.judge.updates.attribution import of_rule
 from conformance.judge.updates.events import inner_events, split_groups
 from conformance.judge.updates.mismatch import Mismatch
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE, checksum_of, kind_of
@@ -54,6 +55,7 @@ class _Violation:
     where: str
     expected: str
     got: str
+    kinds: set[str]  # of the events
     count: int = 1
 
 
@@ -123,9 +125,10 @@ class _Log:
         if known is None:
             number, name = self.now
             where = f"event {number} ({name}, transaction {self.transactions})"
-            self.found[field] = _Violation(number, where, expected, got)
+            self.found[field] = _Violation(number, where, expected, got, {name})
         else:
             known.count += 1
+            known.kinds.add(self.now[1])
 
     def mismatches(self) -> list[Mismatch]:
         return [
@@ -137,6 +140,7 @@ class _Log:
                 got=item.got,
                 message=f"{field} breaks its rule in {item.where}: expected {item.expected}, got {item.got}"
                 f" ({item.count} of {self.seen} events)",
+                broken=of_rule(item.kinds),
             )
             for field, item in self.found.items()
         ]

@@ -39,6 +39,7 @@ class Mismatch:
     evidence: tuple[FieldDifference, ...] = ()
     deviation: str | None = None  # the dialect switch that, flipped, explains the difference
     variation: str | None = None  # the non-requirement that leaves the difference free: no failure of the worklog
+    broken: tuple[str, ...] = ()  # requirements, of a difference in the log (``attribution``)
     renewed: bool = False  # found with predictions made again from observed rows
 
     def __post_init__(self) -> None:

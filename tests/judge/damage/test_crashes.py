@@ -14,9 +14,9 @@ from conformance.judge.damage.crashes import (
     damage_of,
     damage_of_log,
     damage_of_values,
-    has_bad_key_entry,
     has_key_twice,
 )
+from conformance.judge.damage.document_bytes import has_bad_key_entry
 from conformance.reference.binlog.control_events import Opaque, Stop
 from conformance.reference.binlog.statement_events import UserVarType
 from conformance.reference.binlog.writer import FileWriter

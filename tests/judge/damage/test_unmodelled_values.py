@@ -150,7 +150,8 @@ def test_a_key_that_is_not_found_may_be_read_as_empty() -> None:
     got = state_of(encode({"b": {"": "%", "jclfoa": [1]}}))
     assert judge_injection(item, applied(got))[0::4] == (Verdict.FAIL, "empties_damaged_keys")
     assert judge_injection(item, applied(got), flipped(MYSQL, "empties_damaged_keys")).deviation is None
-    for other in ({"b": {"abcde": "%", "jclfoa": [1]}}, {"b": {"": "%"}}, {}):
+    others: list[JsonValue] = [{"b": {"abcde": "%", "jclfoa": [1]}}, {"b": {"": "%"}}, {}]
+    for other in others:
         assert judge_injection(item, applied(state_of(encode(other)))).deviation is None
     assert judge_injection(item, InjectionOutcome(before=state_of(STORED), death="signal 6")).deviation is None
 
