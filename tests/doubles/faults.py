@@ -45,7 +45,7 @@ DOUBLE_FAULTS: Final = (
     DoubleFault(
         id="rows-flag-of-9.6",
         does="Rows events have the flag 0x10, which came with 9.6.",
-        breaks=("FR1",),
+        breaks=("F3",),
         contradicts=("rows_flags_mask",),
         says="flags",
         dialect=written_with(rows_flags_mask=0x1F),

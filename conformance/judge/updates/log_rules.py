@@ -140,7 +140,7 @@ class _Log:
                 got=item.got,
                 message=f"{field} breaks its rule in {item.where}: expected {item.expected}, got {item.got}"
                 f" ({item.count} of {self.seen} events)",
-                broken=of_rule(item.kinds),
+                broken=of_rule(field, item.kinds),
             )
             for field, item in self.found.items()
         ]

@@ -34,7 +34,7 @@ UPDATE_FAULTS: Final = (
     # --- FR1, FR2: what stands in the event
     ServerFault(
         id="last-diff-is-lost",
-        breaks=("FR1",),
+        breaks=("F3",),
         does="Of several diffs of a column the last one is not logged.",
         says=r"diffs \[\w+ \$",
         checks=_BYTES,
@@ -42,7 +42,7 @@ UPDATE_FAULTS: Final = (
     ),
     ServerFault(
         id="diffs-in-reverse",
-        breaks=("FR1",),
+        breaks=("F3",),
         does="The diffs of a column are logged in reverse order.",
         says=r"diffs \[\w+ \$",
         checks=_BYTES,
@@ -50,7 +50,7 @@ UPDATE_FAULTS: Final = (
     ),
     ServerFault(
         id="path-of-another-value",
-        breaks=("FR1",),
+        breaks=("F3",),
         does="The path of a diff names another member or element.",
         says=r"diffs \[\w+ \$",
         checks=_BYTES,
@@ -82,7 +82,7 @@ UPDATE_FAULTS: Final = (
     ),
     ServerFault(
         id="last-row-of-an-event-is-lost",
-        breaks=("FR1",),
+        breaks=("F3",),
         does="Of several rows in one event the last one is not logged.",
         says=r"row",
         checks=_BYTES,
