@@ -240,7 +240,7 @@ class Block(Record):
 
     Of a block about several requirements, ``broken`` has those that its cases concern: for each, the cases by verdict
     (``deviates`` among them, without passes). ``broken_failed``: how many of them are failures, where ``failed`` is
-    needed. A block about one requirement has neither.
+    needed. A block about one requirement has neither. ``experiment``: the room and the function of the check that ran.
     """
 
     type: ClassVar[str] = "block"
@@ -267,6 +267,7 @@ class Block(Record):
     census_rules: dict[str, str] = field(default_factory=dict)  # the experiment's own rules: rule id -> sentence
     digest: str | None = None
     seconds: float = 0.0
+    experiment: str = ""
 
     @property
     def failures(self) -> int:

@@ -1,8 +1,29 @@
-"""Whether a run judged every requirement by enough Cases."""
+"""Whether a run judged every requirement by enough Cases.
+
+``python -m tests.volume REPORT...`` writes ``volume.toml`` of whole quick runs on sound servers and decoders: what each
+experiment must look at.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from conformance.report.results import Summary
 from conformance.requirements.catalogue import FULL, QUICK
+from conformance.stream import read_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+VOLUME: Final = Path(__file__).parents[1] / "conformance" / "requirements" / "volume.toml"
+_HEAD: Final = """\
+# What each experiment looks at in the profile quick, at least: Cases by requirement. Of the experiments on generated
+# updates it is all that were asked for. Written by: python -m tests.volume REPORT...
+"""
+_SHARE: Final = 0.7  # kills and random draws vary by less, and half of a list is fewer
 
 JUDGED = ("pass", "deviates", "fixed", "lenient", "differs", "fail", "crash", "timeout", "silent-loss")
 
@@ -18,3 +39,36 @@ def thin(results: dict[str, dict[str, dict[str, object]]]) -> list[str]:
         for name, row in results["requirements"].items()
         if row["verdict"] in JUDGED and "finite" not in row and int(str(row["cases"])) < least
     ]
+
+
+def volume_of(summaries: Iterable[Summary]) -> str:
+    """The text of ``volume.toml``: the least that any of these runs had, less some."""
+    found: defaultdict[str, list[dict[str, int]]] = defaultdict(list)
+    for summary in summaries:
+        for name, counted in summary.looked_at.items():
+            of_run: defaultdict[str, dict[str, int]] = defaultdict(dict)
+            for (experiment, requirement), cases in counted.items():
+                if experiment and (experiment, requirement) not in summary.excused[name]:
+                    of_run[experiment][requirement] = cases
+            for experiment, rows in of_run.items():
+                found[experiment].append(rows)
+    lines = [_HEAD]
+    for experiment, runs in sorted(found.items()):
+        # A version may have requirements of its own, by the deviations that it shows.
+        common = sorted(set.intersection(*(set(rows) for rows in runs)))
+        lines.append(f'\n["{experiment}"]')
+        lines += [f'"{name}" = {max(1, int(min(rows[name] for rows in runs) * _SHARE))}' for name in common]
+    return "\n".join(lines) + "\n"
+
+
+def main(*reports: str) -> None:
+    """Write the file."""
+    summaries = [Summary(read_stream(Path(report) / "run.jsonl").records) for report in reports]
+    for report, summary in zip(reports, summaries, strict=True):
+        if not summary.complete or summary.failed:
+            raise SystemExit(f"{report}: expected a complete run without a failure")
+    VOLUME.write_text(volume_of(summaries), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

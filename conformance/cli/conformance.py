@@ -312,6 +312,7 @@ def _run(columns: list[Settings], report: Path, requirements: frozenset[str], pr
                 kinds=frozenset({bool(column.subject)}),
                 subjects=sum(bool(each.subject) for each in columns),
                 jobs=jobs if len(columns) == 1 else 1,
+                whole=True,
             )
             try:
                 _pytest(run)

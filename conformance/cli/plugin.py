@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import gc
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
     from conformance.harness.session import Lab
     from conformance.harness.settings import Settings
     from conformance.report.directory import ReportDirectory
-    from conformance.stream import AnyRecord, End
+    from conformance.report.results import Summary
+    from conformance.stream import AnyRecord, Block, End
+
+_TOLD: Final = 5  # shortfalls that are told
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -98,7 +102,8 @@ class LabRun(EndedChecks):
     of the previous column; only the ``last`` column ends the stream. A server or subject that cannot run is an error of
     its own column; the other columns still run. ``kinds``: whether the session takes the checks about subjects
     (``True``), those about servers (``False``), or both, which is for lists. ``subjects``: how many columns are about
-    subjects. ``jobs``: how many checks may run side by side, where the lab starts the servers.
+    subjects. ``jobs``: how many checks may run side by side, where the lab starts the servers. ``whole``: every
+    experiment of the requested requirements is in the run, and one that looks at too little makes it incomplete.
     """
 
     def __init__(
@@ -117,6 +122,7 @@ class LabRun(EndedChecks):
         kinds: frozenset[bool] = frozenset({False}),
         subjects: int = 0,
         jobs: int = 1,
+        whole: bool = False,
     ) -> None:
         self._kinds = kinds
         self._subjects = subjects
@@ -136,6 +142,8 @@ class LabRun(EndedChecks):
         self._progress = progress
         self._narrate = narrate
         self._jobs = jobs
+        self._whole = whole
+        self._now = ""  # the check that runs in this process
         self._recording: RecordedRun | None = None  # where the run makes a recording, or judges one
         self._link: Link | None = None  # in a worker: its way to the run
         self._outcome = ""  # of a check in a worker, as pytest calls it
@@ -244,6 +252,13 @@ class LabRun(EndedChecks):
             why = report.longreprtext.strip().splitlines() or ["no reason was given"]
             self.could_not_run = f"the checks cannot be collected: {why[-1]}"
 
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool | None:
+        """Tell of an exception that no hook foresaw in one sentence: a module of checks that ends the interpreter."""
+        if not self._whole:
+            return None
+        self.could_not_run = f"the checks cannot be collected or run: {excinfo.exconly()}"
+        return True
+
     def _run_record(self) -> AnyRecord:
         from datetime import UTC, datetime
 
@@ -317,6 +332,8 @@ class LabRun(EndedChecks):
         """
         if self._recording is not None and not self._recording.is_new(record):
             return
+        if record.type == "block" and self._now:
+            record = replace(cast("Block", record), experiment=self._now)
         if self._link is not None:
             self._link.write(record)
             return
@@ -386,6 +403,7 @@ class LabRun(EndedChecks):
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Put the tape of the check's module under the lab, if there are tapes."""
+        self._now = check_name(item) if item in self.selected else ""
         if self._recording is not None and item in self.selected:
             self._recording.begin(item.path, check_name(item), self._lab)
 
@@ -444,6 +462,8 @@ class LabRun(EndedChecks):
         if self.incomplete is None and self._profile != "quick" and summary.census and summary.census.not_exercised():
             missing = summary.census.not_exercised()
             self.incomplete = f"{len(missing)} rules of the census were not exercised: {', '.join(missing[:5])}"
+        if self._whole and not (self.incomplete or self.could_not_run or self.usage_error or self.column_errors):
+            self.incomplete = self._silence(summary)
         self.end = summary.conclude(
             seconds=time.monotonic() - self._begun,
             incomplete_reason=self.incomplete,
@@ -466,6 +486,28 @@ class LabRun(EndedChecks):
         except ReportError as problem:  # the disk is full, say: without its files the run has no result
             self.could_not_run = str(problem)
             self.report = self.end = None
+
+    def _silence(self, summary: Summary) -> str | None:
+        """Which experiments looked at less than they must, whatever the reason."""
+        from conformance.requirements.volume import shortfalls
+
+        settings = self._make_settings(None)
+        found = [
+            f"{name}: {shortfall}" if self._columns else str(shortfall)
+            for name, subject in summary.subjects.items()
+            if subject.role in ("source", "decoder")
+            for shortfall in shortfalls(
+                summary.looked_at[name],
+                summary.excused[name],
+                requirements=self._requirements,
+                updates=None if subject.role == "source" and settings.server == "none" else settings.updates,
+                decoders=subject.role == "decoder",
+            )
+        ]
+        if not found:
+            return None
+        more = f"; and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
+        return f"{len(found)} experiments looked at too little: {'; '.join(found[:_TOLD])}{more}"
 
     def close_lab(self, lab: Lab) -> None:
         """Close the lab, and then the tape that it closed its servers on."""

@@ -57,6 +57,7 @@ COUNTERS = (
     "deviating",
 )
 NO_END = "the run was broken off before its last record"
+_NOTHING_LOOKED_AT = {str(Verdict.NOT_APPLICABLE), str(Verdict.NOT_RUN)}
 SAMPLES_KEPT = 200  # passes whose verdict record is kept in memory
 
 
@@ -109,6 +110,10 @@ class Summary:
         self.others: list[CaseVerdict] = []  # the rest: not run, refused, inconclusive, samples of passes ...
         self.fixed: list[CaseVerdict] = []  # listed deviations that are gone: inside their observed versions a failure
         self.findings: dict[tuple[str, str | None], Finding] = {}  # by signature; of decoders by subject as well
+        self.looked_at: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+        """By subject: Cases of each experiment for a requirement."""
+        self.excused: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+        """By subject: experiment and requirement, where it is said that there are none."""
         self._blocks: dict[tuple[str, str], CheckTotals] = {}
         self._blocks_seen: set[tuple[str, str, int | None]] = set()
         self._deviations: Counter[tuple[str, str]] = Counter()  # (id, subject): as blocks count
@@ -150,6 +155,13 @@ class Summary:
 
     def _add_block(self, block: Block) -> None:
         totals = self._blocks.setdefault((block.check, block.subject), CheckTotals())
+        silent = not block.deviating and block.verdicts.keys() <= _NOTHING_LOOKED_AT
+        for requirement in block.requirements:
+            key = block.experiment, requirement
+            if silent:
+                self.excused[block.subject].add(key)
+            else:
+                self.looked_at[block.subject][key] += block.cases
         self._blocks_seen.update({(block.check, block.subject, block.block), (block.check, block.subject, None)})
         for requirement in block.requirements:
             totals.requirements[requirement].add(cell_of(block, requirement))

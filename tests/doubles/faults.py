@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.event_types import EventType
 from tests.doubles.fault import DoubleFault, knowing, written_with
-from tests.faults.servers.edits import PARTIAL, UPDATES, accepted, after, missing, renumbered, without
+from tests.faults.servers.edits import PARTIAL, UPDATES, accepted, after, cells, diffs, missing, renumbered, without
 from tests.faults.servers.fault import ChangedAnswer, ChangedLog, ServerFault
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.dialect import Dialect
     from tests.doubles.lacking import Lacking
+    from tests.faults.servers.packets import Answer
 
 _SOME: Final = 8  # of the transactions: a report names each that fails, and charges no other row
 _OPTION: Final = "SET .*binlog_row_value_options"
@@ -31,6 +32,13 @@ def _begun_by_gtid(events: Sequence[bytes]) -> list[bytes]:
     if first[4] == EventType.ANONYMOUS_GTID and diffs and not diffs % _SOME:
         first = first[:4] + bytes((EventType.GTID,)) + first[5:]
     return [first, *rest]
+
+
+def _in_capitals(_: str, answer: Answer) -> Answer:
+    def changed(cell: bytes | None) -> bytes | None:
+        return cell and cell.replace(b": true", b": TRUE").replace(b": false", b": FALSE")
+
+    return replace(answer, rows=tuple(tuple(map(changed, row)) for row in answer.rows))
 
 
 def _keeps_charsets(dialect: Dialect) -> Dialect:
@@ -71,6 +79,29 @@ DOUBLE_FAULTS: Final = (
         breaks=("FR1",),
         says="the transaction has other events",
         passing=_passing(log=missing(PARTIAL)),
+    ),
+    DoubleFault(
+        id="diffs-in-reverse",
+        does="The diffs of a column are logged in reverse order.",
+        breaks=("F3",),
+        says=r"diffs \[\w+ \$",
+        passing=_passing(log=diffs(lambda found: found[::-1])),
+    ),
+    DoubleFault(
+        id="free-space-is-zero",
+        does="JSON_STORAGE_FREE says 0 for documents with holes.",
+        breaks=("IP1",),
+        checks="test_storage",
+        says="got 0",
+        passing=_passing(answer=cells("JSON_STORAGE_FREE", lambda _: b"0")),
+    ),
+    DoubleFault(
+        id="true-in-capitals",
+        does="The text of a document writes TRUE and FALSE in capitals.",
+        breaks=("IP2",),
+        checks="test_text",
+        says="TRUE|FALSE",
+        passing=_passing(answer=_in_capitals),
     ),
     DoubleFault(
         id="replica-misses-updates",
