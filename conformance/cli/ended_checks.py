@@ -73,11 +73,7 @@ class EndedChecks:
             problem = f"it follows a check of its module that the recording has no answers for: {error}"
         if item not in self._unanswered_items:
             self._unanswered_items.add(item)
-            self._run_items.add(item)
-            message = f"{check_name(item)}: {problem}"
-            self.column_errors.append(message)
-            self._not_run([item], message)
-            self._narrate(f"{message}; the other checks go on")
+            self._ends_alone(item, problem)
         return True
 
     def _failed_to_run(self, error: BaseException) -> None:
@@ -118,10 +114,9 @@ class EndedChecks:
         self._run_items.add(item)
         message = f"{check_name(item)}: {reason}"
         self._not_run([item], message)
-        column = self._lab.settings.column
-        told = f"{column}: {message}" if column else message
+        told = f"{self._lab.settings.column}: {message}" if self._columns else message
         self.column_errors.append(told)
-        self._narrate(told)
+        self._narrate(f"{told}; the other checks go on")
 
     def _outlived(self, item: pytest.Item, error: BaseException) -> bool:
         """A server of the lab's died under one check, or left a log that cannot be read: the other checks still run.
@@ -141,11 +136,7 @@ class EndedChecks:
             self._narrate(f"the server cannot be started again: {problem}")
             return False
         self._ended_in_a_row += 1
-        self._run_items.add(item)
-        message = f"{check_name(item)}: {error}"
-        self.column_errors.append(message)
-        self._not_run([item], message)
-        self._narrate(f"{message}; the other checks go on")
+        self._ends_alone(item, str(error))
         return True
 
     def _column_failed(self, message: str) -> None:
