@@ -252,6 +252,7 @@ class Block(Record):
     verdicts: dict[str, int]
     failed: int | None = None
     updates_compared: int = 0
+    updates_given_up: int = 0  # behind the first difference of their row
     bytes_compared: int = 0  # the sum of the next three
     bytes_predicted: int = 0
     bytes_by_rule: int = 0

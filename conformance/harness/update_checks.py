@@ -11,8 +11,9 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from conformance.harness.campaign.blocks import block_sizes
 from conformance.harness.campaign.captures import captured_blocks
-from conformance.harness.campaign.run import Campaign
+from conformance.harness.campaign.run import Campaign, CampaignFailed
 from conformance.harness.check import Check
 from conformance.harness.shrinking import shrink_live
 from conformance.judge.updates import attribution
@@ -112,10 +113,13 @@ class UpdateCampaign:
             campaign = make(lab.server, seed=lab.settings.seed, updates=total, portable=portable)
             results = campaign.results()
         check = Check(lab, "updates")
+        sizes = block_sizes(total)
         with closing(results):  # the workers end here, whatever ends the loop
-            for result in results:
+            for number, result in enumerate(results):
                 if done >= total:
                     break
+                if campaign is not None:
+                    _hold_against_the_plan(result, number, sizes[number])
                 self.record(result)
                 done += result.judgement.updates + result.judgement.marked
                 check.progress(done, total, "updates", note=f"{done / (time.perf_counter() - begun):,.0f}/s")
@@ -126,6 +130,14 @@ class UpdateCampaign:
         """Write the records of one block, under each of the campaign's checks."""
         for item in UPDATE_CHECKS.values():
             _record(self._checks[item.id], result, item, first=item.id == "updates/event-bytes")
+
+
+def _hold_against_the_plan(result: BlockResult, number: int, size: int) -> None:
+    """Raise where a block is another one than the plan's next, or has another number of updates."""
+    judged = result.judgement.updates + result.judgement.marked
+    if (result.number, judged) != (number, size):
+        got = f"block {result.number} with {judged} updates"
+        raise CampaignFailed(f"the plan has block {number} with {size} updates, and {got} came")
 
 
 def record_updates(check: Check, result: BlockResult, items: Iterable[UpdateCheck]) -> None:
@@ -146,6 +158,7 @@ def _record(check: Check, result: BlockResult, item: UpdateCheck, *, first: bool
             block.seconds = result.seconds
             block.compared(
                 updates_compared=judgement.updates,
+                updates_given_up=judgement.marked,
                 bytes_compared=judgement.bytes,
                 bytes_predicted=judgement.predicted,
                 bytes_by_rule=judgement.by_rule,

@@ -49,6 +49,7 @@ WITNESS = "/witness"  # suffix of the names of checks that run the witness of ea
 OWNERS = ("bytes_predicted", "bytes_by_rule", "bytes_on_trust")  # of all bytes compared
 COUNTERS = (
     "updates_compared",
+    "updates_given_up",
     "bytes_compared",
     *OWNERS,
     "texts_compared",

@@ -44,6 +44,7 @@ OUTCOME_GLYPHS: dict[Outcome, str] = {
 }
 COUNTER_LABELS: dict[str, str] = {
     "updates_compared": "updates compared",
+    "updates_given_up": "updates given up behind a difference of their row",
     "bytes_compared": "bytes compared",
     "bytes_predicted": "bytes predicted",
     "bytes_by_rule": "bytes checked by rule",
@@ -121,9 +122,11 @@ def headline(summary: Summary) -> str:
     against = f" with {', '.join(versions)}" if versions else ""
     if decoders := len(summary.matrix.judged) if summary.matrix else 0:
         against = f"{against}{' and' if versions else ' with'} {plural(decoders, 'decoder')}"
+    lost = counters["updates_given_up"]
+    given_up = f"; {plural(lost, 'update')} given up behind the first difference of a row" if lost else ""
     compared = (
         f"{plural(counters['updates_compared'], 'update')} compared byte for byte{against}: "
-        f"{plural(counters['mismatches'], 'mismatch')}."
+        f"{plural(counters['mismatches'], 'mismatch')}{given_up}."
         if counters["updates_compared"]
         else f"{plural(summary.cases, 'case')} judged{against}."
     )

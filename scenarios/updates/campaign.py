@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.harness.campaign.blocks import UPDATES_PER_BLOCK
+from conformance.harness.campaign.blocks import block_sizes
 from conformance.harness.campaign.run import CampaignFailed, Totals, server_limits
 from conformance.servers.run.owned import OwnServer
 from scenarios.spark.interruptible import cancel
@@ -66,8 +66,7 @@ class SparkCampaign:
 
     def groups(self) -> list[list[tuple[int, int]]]:
         """The blocks of each group, as (number, updates)."""
-        whole, rest = divmod(self.updates, UPDATES_PER_BLOCK)
-        blocks = [*enumerate([UPDATES_PER_BLOCK] * whole + ([rest] if rest else []))]
+        blocks = [*enumerate(block_sizes(self.updates))]
         each = max(TASK_BLOCKS * TASKS_PER_CORE * cores_of(self.spark), -(-len(blocks) // MOST_GROUPS))
         return [blocks[start : start + each] for start in range(0, len(blocks), each)]
 

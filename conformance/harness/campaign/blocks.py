@@ -44,6 +44,12 @@ _FULL_ONE_IN: Final = 30  # statements that fill an event to its limit, where th
 BORDERS: Final = (None, *Border)  # of the blocks in turn: what some of their statements aim at
 
 
+def block_sizes(updates: int) -> list[int]:
+    """The plan of a campaign: the updates of each of its blocks."""
+    whole, rest = divmod(updates, UPDATES_PER_BLOCK)
+    return [UPDATES_PER_BLOCK] * whole + ([rest] if rest else [])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Facts of the server that shape its events."""

@@ -20,7 +20,7 @@ from multiprocessing import active_children, get_context
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.harness.campaign.blocks import UPDATES_PER_BLOCK, BlockResult, Limits, run_block
+from conformance.harness.campaign.blocks import BlockResult, Limits, block_sizes, run_block
 from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.run.attached import AttachedServer, Attachment
@@ -99,8 +99,7 @@ class Campaign:
     @property
     def sizes(self) -> list[int]:
         """Updates of each block."""
-        whole, rest = divmod(self.updates, UPDATES_PER_BLOCK)
-        return [UPDATES_PER_BLOCK] * whole + ([rest] if rest else [])
+        return block_sizes(self.updates)
 
     def results(self) -> Generator[BlockResult]:
         """Blocks as they are judged, in order."""
