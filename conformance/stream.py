@@ -240,7 +240,7 @@ class Block(Record):
 
     Of a block about several requirements, ``broken`` has those that its cases concern: for each, the cases by verdict
     (``deviates`` among them, without passes). ``broken_failed``: how many of them are failures, where ``failed`` is
-    needed. A block about one requirement has neither. ``experiment``: the room and the function of the check that ran.
+    needed. A block about one requirement has neither. ``experiment``: the check that ran, or its room.
     """
 
     type: ClassVar[str] = "block"

@@ -11,6 +11,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from conformance.cli.check_items import check_name, requirements_of
+from conformance.cli.conformance import _pytest
+from conformance.cli.plugin import LabRun, _experiment
+from conformance.harness.settings import Settings
 from conformance.report.results import Summary
 from conformance.requirements.catalogue import FULL, QUICK
 from conformance.stream import read_stream
@@ -41,14 +45,26 @@ def thin(results: dict[str, dict[str, dict[str, object]]]) -> list[str]:
     ]
 
 
+def marked_requirements() -> dict[str, set[str]]:
+    """The requirements that each experiment is marked with, whatever its blocks are about."""
+    run = LabRun(lambda _: Settings(), kinds=frozenset({False}))
+    _pytest(run, "--collect-only")
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for item in run.selected:
+        found[_experiment(check_name(item))] |= requirements_of(item)
+    return found
+
+
 def volume_of(summaries: Iterable[Summary]) -> str:
     """The text of ``volume.toml``: the least that any of these runs had, less some."""
+    marks = marked_requirements()
     found: defaultdict[str, list[dict[str, int]]] = defaultdict(list)
     for summary in summaries:
         for name, counted in summary.looked_at.items():
             of_run: defaultdict[str, dict[str, int]] = defaultdict(dict)
             for (experiment, requirement), cases in counted.items():
-                if experiment and (experiment, requirement) not in summary.excused[name]:
+                marked = requirement in marks.get(experiment, ())
+                if marked and (experiment, requirement) not in summary.excused[name]:
                     of_run[experiment][requirement] = cases
             for experiment, rows in of_run.items():
                 found[experiment].append(rows)

@@ -148,7 +148,7 @@ class BlockRecord:
     ) -> None:
         """Count cases. ``deviation``: the listed one that explains them. ``failed``: whether they are failures, where
         the verdict alone does not say. ``reason``: the failing check's sentence at its end. ``broken``: the
-        requirements that they are about, which must be said in a block about several."""
+        requirements that they are about, in a block about several; without them, all."""
         if deviation is not None:
             self._deviations[deviation] += number
             self._attribute(Verdict.DEVIATES, number, broken, failed=False)
@@ -165,12 +165,12 @@ class BlockRecord:
         self._uncounted += number * (verdict.failing and not failed)
 
     def _attribute(self, verdict: Verdict, number: int, broken: Sequence[str], *, failed: bool) -> None:
-        """Count cases for each requirement that they are about: nobody may guess afterwards which one is broken."""
+        """Count cases for each requirement that they are about. Where a case names none, none of them is green."""
         if len(self.requirements) == 1 or verdict is Verdict.PASS:
             return
-        if not broken or not set(broken) <= set(self.requirements):
+        if not set(broken) <= set(self.requirements):
             raise ValueError(f"{self.check.id}: a case names {broken}, expected some of {self.requirements}")
-        for requirement in broken:
+        for requirement in broken or self.requirements:
             self._broken.setdefault(requirement, Counter())[verdict] += number
             self._broken_failed[requirement] += number * failed
 

@@ -1,9 +1,14 @@
-"""Objects that a ``with`` block closes at its end."""
+"""Objects that a ``with`` block closes at its end, and work that no signal breaks off."""
 
 from __future__ import annotations
 
+import signal
 from abc import ABC, abstractmethod
-from typing import Self
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Closing(ABC):
@@ -18,3 +23,13 @@ class Closing(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Ctrl-C and SIGTERM come after this."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -103,7 +103,7 @@ def _another_text(entry: Entry) -> Entry | None:
 @pytest.mark.parametrize(
     ("fault", "red"),
     [
-        pytest.param(_another_event, "FR1", marks=pytest.mark.planted("FR1")),
+        pytest.param(_another_event, "F3", marks=pytest.mark.planted("F3")),
         pytest.param(_another_size, "IP1", marks=pytest.mark.planted("IP1")),
         pytest.param(_another_text, "IP2", marks=pytest.mark.planted("IP2")),
     ],
@@ -127,7 +127,7 @@ def test_a_changed_answer_is_red_where_it_is_due(
     end = judged(tmp_path, recording)
     found = rows(tmp_path / "report")
     assert found[red][0] in ("fail", "differs"), end.text
-    assert found[red][2] == 1
+    assert found[red][2] == (2 if red == "F3" else 1)  # the bytes, and what is decoded of them
     assert found["S1"][0] == "pass"
     assert results(tmp_path / "report")["digest"] != results(recorded[0] / "report")["digest"]
 

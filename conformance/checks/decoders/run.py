@@ -80,12 +80,12 @@ def record_case(block: BlockRecord, case: DecoderCase, judged: Judged, replay: s
     """Count and show the verdict on one Case."""
     judgement, answer = judged.judgement, judged.answer
     if judgement is None:
-        block.count(judged.verdict)
+        block.count(judged.verdict, broken=requirements_of(case.requirements))
         block.show(
             judged.verdict, case=case.id, requirement=requirements_of(case.requirements)[0], message=judged.reason
         )
         return
-    block.count(judgement.verdict, reason=f"{case.id}: {judgement.message}")
+    block.count(judgement.verdict, reason=f"{case.id}: {judgement.message}", broken=(judgement.requirement,))
     calm = judgement.verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE)
     first = judgement.differences[0] if judgement.differences else None
     block.show(

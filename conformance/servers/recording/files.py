@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
+from conformance.servers.closing import interrupts_held
 from conformance.servers.recording.values import DamagedValue, Value, decode, encode
 
 if TYPE_CHECKING:
@@ -65,13 +66,15 @@ class TapeWriter:
 
     def item(self, name: str) -> None:
         """Write that a check begins."""
-        self._put(b"I", name.encode())
+        with interrupts_held():
+            self._put(b"I", name.encode())
 
     def entry(self, entry: Entry) -> None:
-        """Write an answer."""
+        """Write an answer: wholly, as a tape that was broken off is to be read up to there."""
         parts: Value = [entry.item, entry.channel, entry.kind, entry.request, entry.answer]
-        self._put(b"A", encode(parts, self._piece))
-        self._answers += 1
+        with interrupts_held():
+            self._put(b"A", encode(parts, self._piece))
+            self._answers += 1
 
     def _piece(self, data: bytes) -> int:
         digest = blake2b(data, digest_size=16).digest()
@@ -95,11 +98,12 @@ class TapeWriter:
         """End the tape; ``whole``: everything is on it."""
         if self._file.closed:
             return
-        if whole:
-            self._put(b"E", _LENGTH.pack(self._answers))
-        self._flush()
-        self._file.write(self._compressor.flush())
-        self._file.close()
+        with interrupts_held():
+            if whole:
+                self._put(b"E", _LENGTH.pack(self._answers))
+            self._flush()
+            self._file.write(self._compressor.flush())
+            self._file.close()
 
 
 def read_tape(path: Path) -> TapeContent:
