@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.event_types import EventType
 from tests.doubles.fault import DoubleFault, knowing, written_with
-from tests.faults.servers.edits import PARTIAL, UPDATES, accepted, after, cells, diffs, missing, renumbered, without
+from tests.faults.servers.edits import PARTIAL, UPDATES, accepted, after, cells, missing, renumbered, without
 from tests.faults.servers.fault import ChangedAnswer, ChangedLog, ServerFault
 
 if TYPE_CHECKING:
@@ -79,13 +79,6 @@ DOUBLE_FAULTS: Final = (
         breaks=("FR1",),
         says="the transaction has other events",
         passing=_passing(log=missing(PARTIAL)),
-    ),
-    DoubleFault(
-        id="diffs-in-reverse",
-        does="The diffs of a column are logged in reverse order.",
-        breaks=("F3",),
-        says=r"diffs \[\w+ \$",
-        passing=_passing(log=diffs(lambda found: found[::-1])),
     ),
     DoubleFault(
         id="free-space-is-zero",

@@ -51,7 +51,7 @@ def test_tests_that_cannot_be_collected_are_told(monkeypatch: pytest.MonkeyPatch
 def test_recorded_runs_are_of_faults_that_are() -> None:
     assert set(recorded("oracles")) <= {fault.id for fault in ORACLE_FAULTS}
     assert set(recorded("servers")) <= {fault.id for fault in SERVER_FAULTS}
-    assert "| `last-diff-is-lost` | FR1 |" in page(benches())
+    assert "| `last-diff-is-lost` | F3 |" in page(benches())
 
 
 def test_options_of_a_bench_need_its_name(capsys: pytest.CaptureFixture[str]) -> None:
