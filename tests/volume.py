@@ -27,7 +27,8 @@ _HEAD: Final = """\
 # What each experiment looks at in the profile quick, at least: Cases by requirement. Of the experiments on generated
 # updates it is all that were asked for. Written by: python -m tests.volume REPORT...
 """
-_SHARE: Final = 0.7  # kills and random draws vary by less, and half of a list is fewer
+_SMALL: Final = 5
+_SHARE: Final = 0.7  # of a number that all runs have: half of a list is fewer
 
 JUDGED = ("pass", "deviates", "fixed", "lenient", "differs", "fail", "crash", "timeout", "silent-loss")
 
@@ -56,7 +57,7 @@ def marked_requirements() -> dict[str, set[str]]:
 
 
 def volume_of(summaries: Iterable[Summary]) -> str:
-    """The text of ``volume.toml``: the least that any of these runs had, less some."""
+    """The text of ``volume.toml``: seven tenths of what all these runs had alike, and 1 where they differ."""
     marks = marked_requirements()
     found: defaultdict[str, list[dict[str, int]]] = defaultdict(list)
     for summary in summaries:
@@ -73,16 +74,24 @@ def volume_of(summaries: Iterable[Summary]) -> str:
         # A version may have requirements of its own, by the deviations that it shows.
         common = sorted(set.intersection(*(set(rows) for rows in runs)))
         lines.append(f'\n["{experiment}"]')
-        lines += [f'"{name}" = {max(1, int(min(rows[name] for rows in runs) * _SHARE))}' for name in common]
+        least = {name: _least([rows[name] for rows in runs]) for name in common}
+        lines += [f'"{name}" = {cases}' for name, cases in least.items() if cases]
     return "\n".join(lines) + "\n"
+
+
+def _least(cases: list[int]) -> int:
+    """Of a number that differs between seeds and versions it is foreseen only that it is no 0, if it is not small."""
+    if len({*cases}) == 1:
+        return max(1, int(cases[0] * _SHARE))
+    return int(min(cases) >= _SMALL)
 
 
 def main(*reports: str) -> None:
     """Write the file."""
     summaries = [Summary(read_stream(Path(report) / "run.jsonl").records) for report in reports]
     for report, summary in zip(reports, summaries, strict=True):
-        if not summary.complete or summary.failed:
-            raise SystemExit(f"{report}: expected a complete run without a failure")
+        if not summary.complete:
+            raise SystemExit(f"{report}: expected a complete run")
     VOLUME.write_text(volume_of(summaries), encoding="utf-8")
 
 

@@ -1,8 +1,8 @@
 """How much each experiment looks at in a run: the data of ``volume.toml``, and what a run fell short of.
 
 Silence is no pass. An experiment that is gone, returns at once or gets half of its list leaves no trace in verdicts;
-here it leaves one. The numbers are seven tenths of the fewest Cases that sound servers of several versions had in the
-profile quick (``python -m tests.volume``).
+here it leaves one. The numbers are seven tenths of the Cases that runs of the profile quick had on sound servers of
+several versions, and 1 where the runs differ (``python -m tests.volume``).
 """
 
 from __future__ import annotations
