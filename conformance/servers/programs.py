@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class Ended(NamedTuple):
-    """How a program ended. ``peak``: the most memory it used, in bytes; 0 where that is not known (a container).
+    """How a program ended. ``peak``: the most memory it used, in bytes; 0 where that is not known (in a container, and
+    where it is no more than this process has used).
 
     ``returncode``: negative for a signal, ``None`` if the lab ended the program because it took too long.
     """
@@ -157,4 +158,6 @@ def _wait(started: subprocess.Popen[bytes], patience: float | None, limits: Limi
     if limits is not None and usage.ru_utime + usage.ru_stime >= limits.processor_seconds - 1:
         # At this hard limit the kernel kills; SIGXCPU comes where the limits differ.
         too_long = too_long or started.returncode in (-signal.SIGKILL, -signal.SIGXCPU)
-    return too_long, usage.ru_maxrss << 10
+    # The kernel counts the memory of the process that it was forked from: a large lab is no fault of the program's.
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return too_long, usage.ru_maxrss << 10 if usage.ru_maxrss > own else 0

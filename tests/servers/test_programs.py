@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,24 @@ def test_it_gets_arguments_input_and_files_and_gives_bytes() -> None:
     assert done.returncode == 3
     assert done.stdout == b"\0one\xff\0ina b|c|"
     assert done.words == "words"
-    assert done.peak > 0
+
+
+_MEASURED = """
+import sys
+from conformance.servers.programs import LocalProgram
+ballast = bytes(range(256)) * (int(sys.argv[1]) << 12)
+taken = "x = bytes(range(256)) * (%s << 12)" % sys.argv[2]
+print(LocalProgram([sys.executable, "-c", taken]).run([]).peak >> 20)
+"""
+
+
+@pytest.mark.parametrize(("lab", "program", "low", "high"), [(1, 300, 300, 400), (300, 1, 0, 0)])
+def test_the_memory_of_the_lab_is_not_the_programs(lab: int, program: int, low: int, high: int) -> None:
+    """In MiB. The kernel counts what a process had when it was forked: mysqlbinlog was blamed for a large lab."""
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURED, str(lab), str(program)], capture_output=True, text=True, check=True
+    )
+    assert low <= int(done.stdout) <= high
 
 
 def test_it_starts_in_a_folder_of_its_own_that_is_gone_afterwards() -> None:
