@@ -159,5 +159,17 @@ def _wait(started: subprocess.Popen[bytes], patience: float | None, limits: Limi
         # At this hard limit the kernel kills; SIGXCPU comes where the limits differ.
         too_long = too_long or started.returncode in (-signal.SIGKILL, -signal.SIGXCPU)
     # The kernel counts the memory of the process that it was forked from: a large lab is no fault of the program's.
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return too_long, usage.ru_maxrss << 10 if usage.ru_maxrss > own else 0
+    peak = usage.ru_maxrss << 10
+    return too_long, peak if peak > own_peak() else 0
+
+
+def own_peak() -> int:
+    """The most memory that this process has had resident since its program was started, in bytes.
+
+    Not of getrusage, which counts for a child what its parent had.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text("ascii", "replace").splitlines()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM:")), 0)
