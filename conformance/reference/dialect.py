@@ -31,9 +31,7 @@ class ServerBehaviour:
     diffs_miss_triggers: bool = True  # the log has the SET clause's diffs, not a BEFORE trigger's change (FR2)
     looks_up_by_before_image: bool = True  # without a key: documents equal by = and as text, or no row is found (FR4)
     nests_without_limit: bool = True  # in place, a document may get deeper than 100 levels (partial-update 8.3)
-    empties_damaged_keys: bool = (
-        True  # of a diff, a key whose entry points elsewhere may be read as "" (requirements FR5)
-    )
+    empties_damaged_keys: bool = True  # of a diff, a key that points elsewhere may be read as "" (requirements FR5)
     storage_misses_triggers: bool = True  # of an off-page document only the SET clause's ranges are stored (FR2)
 
 

@@ -156,12 +156,13 @@ class Summary:
 
     def _add_block(self, block: Block) -> None:
         totals = self._blocks.setdefault((block.check, block.subject), CheckTotals())
-        silent = not block.deviating and block.verdicts.keys() <= _NOTHING_LOOKED_AT
+        # A block without any case says nothing: it is no reason for there being none.
+        silent = bool(block.verdicts) and not block.deviating and block.verdicts.keys() <= _NOTHING_LOOKED_AT
         for requirement in block.requirements:
             key = block.experiment, requirement
             if silent:
                 self.excused[block.subject].add(key)
-            else:
+            elif block.cases:
                 self.looked_at[block.subject][key] += block.cases
         self._blocks_seen.update({(block.check, block.subject, block.block), (block.check, block.subject, None)})
         for requirement in block.requirements:

@@ -90,6 +90,16 @@ def test_a_failure_is_charged_to_the_requirement_that_its_block_names() -> None:
     assert requirements["FR2"]["subjects"][SERVER]["deviations"] == 1
 
 
+def test_a_block_without_cases_excuses_nothing() -> None:
+    empty = Block(check="c", subject=SERVER, requirements=("FR1",), block=0, cases=0, verdicts={}, experiment="a/b")
+    told = dataclasses.replace(empty, cases=1, verdicts={"not-applicable": 1})
+    looked_at = dataclasses.replace(empty, cases=2, verdicts={"pass": 2})
+    for blocks, counted, excused in (([empty], 0, False), ([told], 0, True), ([empty, looked_at], 2, False)):
+        summary = Summary([RUN, *blocks])
+        assert summary.looked_at[SERVER]["a/b", "FR1"] == counted
+        assert (("a/b", "FR1") in summary.excused[SERVER]) is excused
+
+
 def test_a_failure_of_a_block_that_names_none_is_charged_to_every_requirement() -> None:
     summary = Summary([RUN, dataclasses.replace(BLOCKS[1], deviating=0, cases=249, broken={})])
     requirements = summary.to_results()["requirements"]
