@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TextIO, TypeAlias
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SCHEMA = 1
+_SURROGATES = re.compile("[\ud800-\udfff]")
 INLINE_LIMIT = 64 * 1024  # characters; the writer stores a longer value in a file in evidence/ (design 6)
 RUN_FILE = "run.jsonl"
 EVIDENCE_DIR = "evidence"
 DECODER = "decoder"  # the role of a subject that reads binary logs; its verdicts are about decoder Cases
+MODEL = "model"  # id and role of the kit's own model: what is judged on it is no verdict about a server
 
 
 class StreamError(Exception):
@@ -119,6 +122,7 @@ class Run(Record):
     census_mix: dict[str, float] = field(default_factory=dict)  # rule -> least share that a representative run has
     requirements: dict[str, RequirementInfo] = field(default_factory=dict)
     deviations: dict[str, DeviationInfo] = field(default_factory=dict)
+    trust: dict[str, str] = field(default_factory=dict)  # what is taken on trust -> which part of it
     environment: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -128,7 +132,8 @@ class Subject(Record):
     """An implementation under test. ``note``: facts that a reader must know, such as the origin of a server.
 
     The capability ``recorded`` marks a subject that is no living server but captures of one, made earlier. A decoder
-    has the role :data:`DECODER`; ``name`` is the same in all its versions (else the id without the version).
+    has the role :data:`DECODER`; ``name`` is the same in all its versions (else the id without the version). The kit's
+    own model has the role :data:`MODEL`.
     """
 
     type: ClassVar[str] = "subject"
@@ -166,6 +171,20 @@ class Asked(Record):
     def settled(self) -> list[dict[str, Any]]:
         """Rows that the table only assumes, and the server showed."""
         return [row for row in self.rows if not row["known"] and "found" in row]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice(Record):
+    """A fact about the surroundings of the run, which is no verdict: a clock that was set, say, in a check.
+
+    ``kind``: a word for what is alike, such as ``clock-step``. ``message``: a sentence for people.
+    """
+
+    type: ClassVar[str] = "notice"
+    subject: str
+    kind: str
+    message: str
+    check: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,6 +334,8 @@ class CaseVerdict(Record):
     level: str = ""  # the level of equality that a decoder reached: structure, value, type
     error: str = ""  # the subject's own error or mark
     stderr: str = ""  # the end of what it wrote there
+    program: str = ""  # of a built-in decoder: the library, wrapper or adapter that is at fault
+    proof: str = ""  # and whether a script showed that: reproduced, not reproduced, adapter's fault
 
     def __post_init__(self) -> None:
         if self.deviation is not None and self.verdict is not Verdict.FIXED:
@@ -354,6 +375,8 @@ class Finding(Record):
     field: str | None = None
     expected: str | None = None
     got: str | None = None
+    program: str = ""  # with what follows as in a verdict
+    proof: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -381,7 +404,19 @@ class End(Record):
 
 
 AnyRecord: TypeAlias = (
-    Run | Subject | Asked | LobUpdate | Suite | CaseInfo | KnownIssue | Block | CaseVerdict | Finding | Progress | End
+    Run
+    | Subject
+    | Asked
+    | Notice
+    | LobUpdate
+    | Suite
+    | CaseInfo
+    | KnownIssue
+    | Block
+    | CaseVerdict
+    | Finding
+    | Progress
+    | End
 )
 ProgressSink: TypeAlias = Callable[[Progress], None]
 TYPES: dict[str, type[AnyRecord]] = {
@@ -390,6 +425,7 @@ TYPES: dict[str, type[AnyRecord]] = {
         Run,
         Subject,
         Asked,
+        Notice,
         LobUpdate,
         Suite,
         CaseInfo,
@@ -461,11 +497,22 @@ class Writer:
         self._directory = directory
         self._file: TextIO = (directory / RUN_FILE).open("x", encoding="utf-8", newline="\n")
 
-    def write(self, record: AnyRecord) -> None:
-        """Append one record; move values that are too long for a line to ``evidence/``."""
+    def write(self, record: AnyRecord) -> AnyRecord:
+        """Append one record; move values that are too long for a line to ``evidence/``.
+
+        Returns the record as every report can write it: what a server or a program said may hold invalid bytes, which
+        become the text ``\\udcff``.
+        """
         data = {key: self._outline(value) for key, value in record.to_json().items()}
-        self._file.write(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n")
+        line = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        try:
+            line.encode()
+        except UnicodeEncodeError:
+            line = _SURROGATES.sub(lambda found: f"\\\\u{ord(found[0]):04x}", line)
+            record = from_line(line) or record
+        self._file.write(line + "\n")
         self._file.flush()
+        return record
 
     def close(self) -> None:
         """Close the file; closing twice is harmless."""

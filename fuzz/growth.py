@@ -8,6 +8,7 @@ input that a target refuses early does not grow, and says nothing.
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -15,11 +16,12 @@ from fuzz.mutators.draw import SeedDraw
 from fuzz.work import TooManySteps, steps_by_function
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fuzz.targets import Target
 
 TIMES: Final = (4, 8, 16, 32)  # how often a part is repeated
+AGAIN: Final = (64, 128)  # where that grows too fast: a step that is met once, as at a length, is no growth
 RATIO: Final = 3.0  # between 2, in proportion, and 4, a loop in a loop
 STEPS: Final = 3_000  # steps that the last doubling must add: below, all is noise
 BYTES: Final = 1 << 18  # of memory
@@ -44,7 +46,7 @@ def check_growth(target: Target, data: bytes) -> None:
     Other exceptions are the target's own; they are found where the target is fuzzed.
     """
     for begin, end in parts(data):
-        check_series(target, [pumped(data, begin, end, times) for times in TIMES])
+        check_series(target, partial(pumped, data, begin, end))
 
 
 def parts(data: bytes) -> list[tuple[int, int]]:
@@ -64,29 +66,47 @@ def pumped(data: bytes, begin: int, end: int, times: int) -> bytes:
     return data[:begin] + data[begin:end] * times + data[end:]
 
 
-def check_series(target: Target, inputs: Sequence[bytes]) -> None:
-    """Raise :class:`Growth` if inputs, each of which is twice the one before, cost more than in proportion."""
-    roots = tuple(dict.fromkeys(name.split(".")[0] for name in target.INSTRUMENT))
+def check_series(target: Target, make: Callable[[int], bytes]) -> None:
+    """Raise :class:`Growth` if inputs cost more than in proportion. ``make``: the input with so many repetitions."""
     work: list[int] = []
+    place = _work(target, make, TIMES, work)
+    if place is None:
+        return
+    if grows(work, STEPS) and _goes_on(target, make, work):
+        raise Growth(f"work grows faster than the input in {place}", work)
+    if work[-1] < 1.5 * work[0]:  # it does not read the inputs to their end
+        return
+    memory = [_peak(target, make(times)) for times in TIMES]
+    if grows(memory, BYTES):
+        raise Growth(f"memory grows faster than the input in {place}", memory)
+
+
+def _goes_on(target: Target, make: Callable[[int], bytes], work: list[int]) -> bool:
+    """Whether nothing says that work stops growing so: inputs that are longer still."""
+    try:
+        read = _work(target, make, AGAIN, work)
+    except Growth:
+        return True
+    return read is None or grows(work[len(AGAIN) :], STEPS)
+
+
+def _work(target: Target, make: Callable[[int], bytes], repeated: Sequence[int], work: list[int]) -> str | None:
+    """Add the steps for each input to ``work``: the function with the most steps, ``None`` where the target ends in an
+    error."""
+    roots = tuple(dict.fromkeys(name.split(".")[0] for name in target.INSTRUMENT))
     place = ""
-    for data in inputs:
+    for data in map(make, repeated):
         try:
             steps = steps_by_function(target.check, data, packages=roots, limit=FREE + EACH * len(data))
         except TooManySteps as error:
             raise Growth(f"work is beyond {EACH} steps a byte", [*work, *error.args]) from None
         except Exception:  # noqa: BLE001 - of the target, see above
-            return
+            return None
         work.append(steps.total())
         if steps:
             code = max(steps, key=lambda one: steps[one])
             place = f"{code.co_filename.rpartition('/')[2].removesuffix('.py')}.{code.co_qualname}"
-    if grows(work, STEPS):
-        raise Growth(f"work grows faster than the input in {place}", work)
-    if work[-1] < 1.5 * work[0]:  # it does not read the inputs to their end
-        return
-    memory = [_peak(target, data) for data in inputs]
-    if grows(memory, BYTES):
-        raise Growth(f"memory grows faster than the input in {place}", memory)
+    return place
 
 
 def grows(figures: Sequence[int], least: int) -> bool:

@@ -32,9 +32,13 @@ NAMES: Final = (
 """Column names: plain ones, reserved words, and all that quoting makes legal. Different without regard to case."""
 
 
-def table(draw: Draw, *, schema: str = "lab", name: str = "t", border: Border | None = None) -> Table:
-    """A table with one or more JSON columns. ``border``: what its statements are going to aim at."""
-    json_count = draw.choice(JSON_COLUMNS if border is Border.COLUMNS else _JSON_COUNTS)
+def table(
+    draw: Draw, *, schema: str = "lab", name: str = "t", border: Border | None = None, json_count: int | None = None
+) -> Table:
+    """A table with one or more JSON columns, or with ``json_count``. ``border``: what its statements are going to aim
+    at."""
+    if json_count is None:
+        json_count = draw.choice(JSON_COLUMNS if border is Border.COLUMNS else _JSON_COUNTS)
     taken: set[str] = {"id", "n", "k2", "vkey"}
     json_columns = [
         Column(name=_name(draw, taken, f"j{number or ''}"), type="JSON", nullable=draw.below(6) < 5)

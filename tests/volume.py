@@ -17,7 +17,7 @@ from conformance.cli.plugin import LabRun, _experiment
 from conformance.harness.settings import Settings
 from conformance.report.results import Summary
 from conformance.requirements.catalogue import FULL, QUICK
-from conformance.stream import read_stream
+from conformance.stream import MODEL, read_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,11 +61,12 @@ def volume_of(summaries: Iterable[Summary]) -> str:
     marks = marked_requirements()
     found: defaultdict[str, list[dict[str, int]]] = defaultdict(list)
     for summary in summaries:
-        for name, counted in summary.looked_at.items():
+        for name in summary.looked_at.keys() - {MODEL}:
+            counted = summary.looked_at_of(name)
             of_run: defaultdict[str, dict[str, int]] = defaultdict(dict)
             for (experiment, requirement), cases in counted.items():
                 marked = requirement in marks.get(experiment, ())
-                if marked and (experiment, requirement) not in summary.excused[name]:
+                if marked and (experiment, requirement) not in summary.excused[name] | summary.excused[MODEL]:
                     of_run[experiment][requirement] = cases
             for experiment, rows in of_run.items():
                 found[experiment].append(rows)

@@ -43,7 +43,8 @@ class LogFacts:
     ``executed``: the numbers under the server's own UUID (half-open). ``queries``: the ids of the queries next to the
     Case's. ``sequence``: transactions in the first file in front of the capture, if they were counted. ``writesets``:
     transactions depend on each other by rows. ``alone``: other sessions have no foreign keys. ``gtids``: new
-    transactions get GTIDs, as ``gtid_mode`` says.
+    transactions get GTIDs, as ``gtid_mode`` says. ``elapsed``: microseconds between the readings of ``clock``, at least
+    and at most, by the lab's monotonic clock; ``None``: unknown.
     """
 
     server_id: int
@@ -58,6 +59,7 @@ class LogFacts:
     alone: bool
     places: tuple[Place, ...]
     gtids: bool = True
+    elapsed: tuple[int, int] | None = None
 
 
 ReadBackRow = tuple[bytes | None, ...]

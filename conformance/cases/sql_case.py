@@ -36,6 +36,7 @@ class Outcome:
 
     error: int | Literal["any"] | None = None  # None: it succeeds
     warnings: tuple[int, ...] | None = None  # all their numbers, in order
+    notes: tuple[int, ...] = ()  # of these, the numbers that come with the level Note; the others come as Warning
     rows: Rows | None = None
     as_before: bool = False  # the same error, or the same rows, as the statement before it
     text: str = ""  # must occur in the error's message or in a warning
@@ -149,12 +150,14 @@ class SqlCase(CaseFrame):
 class SqlAnswer:
     """What a server answered to one statement. ``form`` is read out of ``events`` (``judge.updates.forms``).
 
-    ``bogus_log``: the server did not send the events, because it could not read them itself.
+    ``bogus_log``: the server did not send the events, because it could not read them itself. ``notes``: the numbers of
+    warnings that came with the level Note.
     """
 
     error: int | None = None
     message: str = ""
     warnings: tuple[tuple[int, str], ...] = ()
+    notes: tuple[int, ...] = ()
     rows: Rows = ()
     events: tuple[bytes, ...] = ()
     bogus_log: bool = False

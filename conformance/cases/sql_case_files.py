@@ -69,6 +69,8 @@ def _load_outcome(data: Mapping[str, Any], path: tuple[str, ...]) -> Outcome:
         known["error"] = int(known["error"])
     if "warnings" in known:
         known["warnings"] = tuple(int(number) for number in known["warnings"])
+    if "notes" in known:
+        known["notes"] = tuple(int(number) for number in known["notes"])
     if "rows" in known:
         known["rows"] = tuple(tuple(None if cell is None else str(cell) for cell in row) for row in known["rows"])
     return Outcome(**_with_verdict(known, "verdict", path))

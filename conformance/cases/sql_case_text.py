@@ -63,6 +63,8 @@ def outcome_words(outcome: Outcome) -> str:
     parts = ["success" if outcome.error is None else f"error {outcome.error}"]
     if outcome.warnings is not None:
         parts.append(f"warnings {', '.join(map(str, outcome.warnings)) or 'none'}")
+    if outcome.notes:
+        parts.append(f"with the level Note: {', '.join(map(str, outcome.notes))}")
     if outcome.text:
         parts.append(f"a text with {shown(outcome.text)}")
     if outcome.rows is not None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from conformance.cli.check_items import check_name, requirements_of
+from conformance.cli.interrupts import interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +26,7 @@ class EndedChecks:
     selected: list[pytest.Item]
     could_not_run: str | None
     usage_error: str | None
+    incomplete: str | None
     column_errors: list[str]
     sink: Callable[[AnyRecord], None]
     _lab: Lab | None
@@ -41,7 +44,12 @@ class EndedChecks:
         Checks fail through pytest's own exception, after their verdicts are written. Any other exception, including an
         assertion of the kit, means that a rule was not judged. The run must never look green then.
         """
-        if item not in self.selected or self._unanswered(item, call):
+        if item not in self.selected:
+            return
+        if interrupted():  # its exception may be lost, or hide behind another one, and goes to no check
+            self.incomplete = item.session.shouldstop = "interrupted"
+            return
+        if self._unanswered(item, call):
             return
         if call.excinfo is None:
             if call.when == "call":
@@ -54,13 +62,19 @@ class EndedChecks:
         if isinstance(error, pytest.skip.Exception):
             self._not_applicable(item, str(error))
         elif not isinstance(error, pytest.fail.Exception | KeyboardInterrupt) and not (
-            self._refused(item, error) or self._unread(item, error) or self._outlived(item, error)
+            self._refused(item, error)
+            or self._unread(item, error)
+            or self._without_program(item, error)
+            or self._outlived(item, error)
+            or self._unforeseen(item, error)
         ):
             self._failed_to_run(error)
             item.session.shouldstop = "the lab could not go on"
 
     def _unanswered(self, item: pytest.Item, call: pytest.CallInfo[None]) -> bool:
         """Count a check that asked for what the recording has not as not run, whatever else it says of itself."""
+        from conformance.servers.unforeseen import said
+
         error = None if call.excinfo is None else call.excinfo.value
         if self._recording is None or isinstance(error, KeyboardInterrupt):
             return False
@@ -73,7 +87,8 @@ class EndedChecks:
             problem = f"it follows a check of its module that the recording has no answers for: {error}"
         if item not in self._unanswered_items:
             self._unanswered_items.add(item)
-            self._ends_alone(item, problem)
+            cause = _cause(error)
+            self._ends_alone(item, problem if cause is None else f"{said(cause)}; behind that, {problem}")
         return True
 
     def _failed_to_run(self, error: BaseException) -> None:
@@ -108,6 +123,15 @@ class EndedChecks:
         self._ends_alone(item, f"the server's bytes cannot be read: {error}")
         return True
 
+    def _without_program(self, item: pytest.Item, error: BaseException) -> bool:
+        """A client program that the check needs is broken, or another one: the check counts as not run."""
+        from conformance.servers.errors import ProgramUnusable
+
+        if self._lab is None or not isinstance(error, ProgramUnusable):
+            return False
+        self._ends_alone(item, str(error))
+        return True
+
     def _ends_alone(self, item: pytest.Item, reason: str) -> None:
         """Count one check as not run. The other checks still run."""
         assert self._lab is not None
@@ -125,18 +149,38 @@ class EndedChecks:
         """
         from conformance.harness.campaign.run import CampaignFailed
         from conformance.servers.errors import CaptureError, ConnectionLost, NoBinaryLog
+        from conformance.servers.recording.tape import NoAnswer
 
         lab = self._lab
         died = isinstance(error, CaptureError | ConnectionLost | CampaignFailed) and not isinstance(error, NoBinaryLog)
         if self._columns or lab is None or not lab.known or not died or self._ended_in_a_row >= _ENDS_IN_A_ROW:
             return False
         try:
-            lab.revive()
+            with suppress(NoAnswer):  # the servers of a recording are as they were
+                lab.revive()
         except Exception as problem:  # noqa: BLE001 - then the first error tells more
             self._narrate(f"the server cannot be started again: {problem}")
             return False
         self._ended_in_a_row += 1
         self._ends_alone(item, str(error))
+        return True
+
+    def _unforeseen(self, item: pytest.Item, error: BaseException) -> bool:
+        """A check cannot go on with what it was told, whatever its code stumbled over: the other checks still run.
+
+        The run ends only where no check could go on: the lab has no server yet, or none any more, or may not use it.
+        """
+        from conformance.servers.errors import NoBinaryLog
+        from conformance.servers.unforeseen import ends_all, said
+
+        lab = self._lab
+        if lab is None or not lab.known:
+            return False
+        under_test = "" if lab.server is None else lab.server.id
+        beside = isinstance(error, NoBinaryLog) and error.server not in ("", under_test)
+        if ends_all(error) and not beside:
+            return False
+        self._ends_alone(item, said(error))
         return True
 
     def _column_failed(self, message: str) -> None:
@@ -169,3 +213,14 @@ class EndedChecks:
 
         if self._lab is not None:
             Check(self._lab, check_name(item), sorted(requirements_of(item))).not_applicable(reason)
+
+
+def _cause(error: BaseException | None) -> BaseException | None:
+    """The failure of a check on the way to whose end it asked for what the recording has not."""
+    from conformance.servers.recording.tape import NoAnswer
+
+    found = None
+    while error is not None:
+        found = error if isinstance(error, Exception) and not isinstance(error, NoAnswer) else found
+        error = error.__cause__ or error.__context__
+    return found

@@ -13,18 +13,17 @@ import io
 import os
 import signal
 import sys
-import threading
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from conformance.cli.console import NamedCommands, TerminalText, error, narrate
+from conformance.cli.interrupts import Terminated, handle_interrupts, interrupted
 from conformance.exit_code import ExitCode
 from conformance.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import FrameType
 
 PROGRAM = "binlog-lab"
 COMPLETE_VARIABLE = (
@@ -32,7 +31,6 @@ COMPLETE_VARIABLE = (
 )
 DEBUG_VARIABLE = "BINLOG_LAB_DEBUG"
 SIGNALLED = 128  # shells report a program that a signal ended as 128 + the signal's number
-_MOMENT = 0.05  # seconds
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 COMMANDS: dict[str, str] = {
@@ -66,10 +64,6 @@ Exit codes of runs: 0 as expected, 1 nonconformance, 2 usage, 3 could not run,
 RUNS = frozenset({"conformance", "fuzz", "matrix", "replay", "restarts", "servers", "smoke", "subjects"})
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, raised like Ctrl-C so that every server is stopped on the way out."""
-
-
 class LazyGroup(NamedCommands):
     """A group that knows its commands by name and one line, and imports one only when it is called."""
 
@@ -101,24 +95,6 @@ def cli() -> None:
     """Conformance test kit and fuzzing lab for MySQL's partial-JSON row events."""
 
 
-def _raise_terminated(number: int, _frame: FrameType | None) -> NoReturn:
-    raise Terminated(signal.Signals(number).name)
-
-
-def _no_lost_interrupt(unraisable: sys.UnraisableHookArgs) -> None:
-    """Interrupt again where Python would drop an interrupt: one that came while an object was being destroyed.
-
-    From another thread and a moment later, because an exception of this hook would be dropped as well.
-    """
-    if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        number = signal.SIGTERM if issubclass(unraisable.exc_type, Terminated) else signal.SIGINT
-        again = threading.Timer(_MOMENT, os.kill, (os.getpid(), number))
-        again.daemon = True
-        again.start()
-    else:
-        sys.__unraisablehook__(unraisable)
-
-
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. Only messages and the exit code leave this function."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
@@ -130,28 +106,36 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with cli.make_context(PROGRAM, list(arguments)) as context:
             result = cli.invoke(context)
         sys.stdout.flush()
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
+    except click.exceptions.Exit as problem:
+        return problem.exit_code
     except click.UsageError as problem:
         _usage(problem)
         return problem.exit_code
     except click.ClickException as problem:
+        if hidden := interrupted():
+            return _interrupted(hidden, is_run=is_run)
         problem.show(sys.stderr)
         return problem.exit_code
     except (KeyboardInterrupt, click.Abort) as stop:
-        narrate(f"\n{PROGRAM}: interrupted" + (f" by {stop}" if isinstance(stop, Terminated) else ""))
-        return int(ExitCode.INCOMPLETE) if is_run else SIGNALLED + signal.SIGINT
+        return _interrupted(stop, is_run=is_run)
     except BrokenPipeError:
         # The reader of the output has closed it (``| head``): stay quiet, as other programs do.
         _silence_stdout()
         return SIGNALLED + signal.SIGPIPE
-    except OSError as problem:
-        return _operating_system(problem)
     except Exception as problem:  # noqa: BLE001 - the last net: a user never gets a traceback unasked
+        if hidden := interrupted():
+            return _interrupted(hidden, is_run=is_run)
+        if isinstance(problem, OSError):
+            return _operating_system(problem)
         error(f"{type(problem).__name__}: {problem}")
         _debug_hint()
         return int(ExitCode.COULD_NOT_RUN)
     return result if isinstance(result, int) else int(ExitCode.OK)
+
+
+def _interrupted(stop: BaseException, *, is_run: bool) -> int:
+    narrate(f"\n{PROGRAM}: interrupted" + (f" by {stop}" if isinstance(stop, Terminated) else ""))
+    return int(ExitCode.INCOMPLETE) if is_run else SIGNALLED + signal.SIGINT
 
 
 def _complete(instruction: str) -> int:
@@ -204,13 +188,11 @@ def _silence_stdout() -> None:
 
 def main() -> NoReturn:
     """Entry point of the console script."""
-    for name in ("SIGTERM", "SIGHUP"):
-        signal.signal(getattr(signal, name), _raise_terminated)
+    handle_interrupts()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # data is UTF-8 whatever the locale says
         if sys.stdout.isatty():
             sys.stdout = TerminalText(sys.stdout)
-    sys.unraisablehook = _no_lost_interrupt
     code = run()
     try:
         sys.stdout.flush()

@@ -219,11 +219,15 @@ class LabRun(EndedChecks):
         first = self._before is None and not session.config.option.collectonly
         if first and self.selected and self._report_path is not None:
             from conformance.report.directory import DirectoryInUseError, ReportDirectory, ReportError
+            from conformance.requirements.catalogue import REQUIREMENTS
+            from conformance.stream import MODEL, Subject
 
             self._open_recording()
             try:
                 self.report = ReportDirectory(self._report_path)
                 self.sink(self._run_record())
+                if any(REQUIREMENTS[name].judged_on == MODEL for name in self._judged() & REQUIREMENTS.keys()):
+                    self.sink(Subject(id=MODEL, role=MODEL, note="the kit's own model: no verdict about a server"))
             except DirectoryInUseError as problem:
                 self.usage_error = str(problem)
                 pytest.exit(str(problem), returncode=2)
@@ -259,11 +263,18 @@ class LabRun(EndedChecks):
         self.could_not_run = f"the checks cannot be collected or run: {excinfo.exconly()}"
         return True
 
+    def _judged(self) -> set[str]:
+        """The requirements of the selected checks."""
+        return set().union(*map(requirements_of, self.selected))
+
     def _run_record(self) -> AnyRecord:
         from datetime import UTC, datetime
 
+        from conformance.harness.campaign.captures import UPDATES
         from conformance.harness.environment import environment
+        from conformance.harness.profiles import PROFILES
         from conformance.judge.census import MIX, RULES, WHOLES
+        from conformance.judge.updates.borrowed import TRUST
         from conformance.requirements.catalogue import REQUIREMENTS
         from conformance.requirements.deviations import load_deviations
         from conformance.servers.specs import parse_spec
@@ -271,7 +282,7 @@ class LabRun(EndedChecks):
         from conformance.version import __version__
 
         settings = self._make_settings(None)
-        judged = set().union(*map(requirements_of, self.selected))
+        judged = self._judged()
         columns = max(1, len(self._columns))
         alike = (self._subjects if settings.subject else columns - self._subjects) or 1
         return Run(
@@ -284,6 +295,7 @@ class LabRun(EndedChecks):
             census_rules=RULES,
             census_wholes=WHOLES,
             census_mix=MIX,
+            trust={} if settings.subject else TRUST,
             requirements={
                 name: RequirementInfo(
                     title=item.statement,
@@ -316,7 +328,11 @@ class LabRun(EndedChecks):
                 **(
                     {}
                     if settings.subject
-                    else {"updates": settings.updates, "server": str(parse_spec(settings.server))}
+                    else {
+                        "updates": settings.updates,
+                        "updates_of_profile": UPDATES if settings.server == "none" else PROFILES[settings.profile],
+                        "server": str(parse_spec(settings.server)),
+                    }
                 ),
                 **({"servers": list(self._columns)} if self._columns else {}),
                 **({} if self._recording is None else {"recording": self._recording.words}),
@@ -490,25 +506,29 @@ class LabRun(EndedChecks):
 
     def _silence(self, summary: Summary) -> str | None:
         """Which experiments looked at less than they must, whatever the reason."""
+        from conformance.report.wording import plural
         from conformance.requirements.volume import shortfalls
+        from conformance.stream import MODEL
 
         settings = self._make_settings(None)
-        found = [
-            f"{name}: {shortfall}" if self._columns else str(shortfall)
+        short = [
+            (name, shortfall)
             for name, subject in summary.subjects.items()
             if subject.role in ("source", "decoder")
             for shortfall in shortfalls(
-                summary.looked_at[name],
-                summary.excused[name],
+                summary.looked_at_of(name),
+                summary.excused[name] | summary.excused[MODEL],
                 requirements=self._requirements,
                 updates=None if subject.role == "source" and settings.server == "none" else settings.updates,
                 decoders=subject.role == "decoder",
             )
         ]
-        if not found:
+        if not short:
             return None
+        found = [f"{name}: {shortfall}" if self._columns else str(shortfall) for name, shortfall in short]
+        experiments = {(name, shortfall.experiment) for name, shortfall in short}
         more = f"; and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-        return f"{len(found)} experiments looked at too little: {'; '.join(found[:_TOLD])}{more}"
+        return f"{plural(len(experiments), 'experiment')} looked at too little: {'; '.join(found[:_TOLD])}{more}"
 
     def close_lab(self, lab: Lab) -> None:
         """Close the lab, and then the tape that it closed its servers on."""

@@ -250,12 +250,12 @@ def _replay(
     from conformance.harness.replay import replay_case
     from conformance.harness.topology import Pairs
     from conformance.requirements.versions import applies
-    from conformance.servers.auto import resolve
+    from conformance.servers.auto import fit, resolve
 
     found: list[str]
     code = ExitCode.OK
     with server_errors(), fetch_progress() as fetching:
-        server = resolve(spec, wishes, narrate=narrate, progress=fetching)
+        server = fit(resolve(spec, wishes, narrate=narrate, progress=fetching))
     if server is None:
         raise Usage(
             "a Case needs a server to run on: --server none only prints (--as sql, --as json)",

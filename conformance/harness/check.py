@@ -13,7 +13,8 @@ import pytest
 
 from conformance.harness.profiles import SIZES
 from conformance.harness.recorder import Recorder
-from conformance.servers.errors import ServerUnavailable
+from conformance.servers.errors import ProgramUnusable, ServerUnavailable
+from conformance.servers.program_identity import own_program
 from conformance.servers.run.owned import OwnServer
 from conformance.stream import Progress
 
@@ -123,11 +124,16 @@ class Check(Recorder):
             self.leave_out(f"needs leave, --allow {hazard}: it {what}")
 
     def needs_programs(self, *names: str, server: Server | None = None) -> Program:
-        """The server's own client program, the first of ``names``; skips where one is missing."""
+        """The server's own client program, the first of ``names``; skips where the server brings none.
+
+        Raises :class:`ProgramUnusable` where one is not what it ought to be: the check could not run then.
+        """
         server = server or self.lab.server
         assert server is not None
         try:
-            program, *_ = [server.client_program(name) for name in names]
+            program, *_ = [own_program(server, name) for name in names]
+        except ProgramUnusable:
+            raise
         except ServerUnavailable as error:
             what = names[0] if len(names) == 1 else "client programs"
             self.skip(f"needs the server's own {what}: {error}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from conformance.cases.by_hand.event_case import EventCase
@@ -24,7 +24,10 @@ from conformance.judge.damage.nearest import nearest_crash, nearest_injection, n
 from conformance.requirements.crashes import DAMAGES
 from conformance.requirements.versions import applies, dialect_of
 from conformance.servers.roles import applier_cases
-from conformance.servers.roles.injector import crash_report, script
+from conformance.servers.roles.applier import Applier
+from conformance.servers.roles.injector import NO_REPORT, Injector, crash_report, script
+from conformance.servers.run.owned import OwnServer
+from conformance.stream import Notice
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -41,14 +44,13 @@ if TYPE_CHECKING:
     from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
-    from conformance.servers.roles.applier import Applier
-    from conformance.servers.roles.injector import Injector
-    from conformance.servers.run.owned import OwnServer
 
 REQUIREMENT: Final = "FR5"
 SECONDS: Final = 20.0  # for shrinking one injection
 _SHRUNK: Final = 5  # signatures of a run whose first Case is made smaller
 _KEPT: Final = 3  # data directories of a run
+_AGAIN: Final = 3  # fresh servers that get a Case whose server died unexplained
+_MISSING: Final = 10  # Cases of a run that are tried again because a report is missing
 _Case = TypeVar("_Case")
 
 
@@ -56,7 +58,7 @@ _Case = TypeVar("_Case")
 class Tried:
     """One Case and the judge's verdict. ``texts``: documents compared. ``death``: the stack of a crash, and ``crash``
     its signature. ``script``: makes the statements that show the Case again. ``case``: the same as a Case that can be
-    stored, shrunk on ``injector`` and replayed."""
+    stored, shrunk on ``injector`` and replayed. ``tries``: in words, how many servers died of it."""
 
     id: str
     name: str
@@ -67,6 +69,7 @@ class Tried:
     crash: Crash | None = None
     case: EventCase | None = None
     injector: Injector | None = None
+    tries: str = ""  # how often the Case ended a server, where it was tried again
 
     @property
     def sign(self) -> tuple[object, ...]:
@@ -80,9 +83,16 @@ def injected(lab: Lab, injector: Injector, injection: Injection, outcome: Inject
     Call this before the server is used again: it first keeps what a crash left behind.
     """
     item = judged_event(injector, injection, outcome, lab.version, seed)
-    if outcome.death:
-        _keep(lab, injector.server, item)
-    return item
+    if not outcome.death:
+        return item
+    _keep(lab, injector.server, item)
+
+    def again(server: OwnServer) -> Tried:
+        with Injector(server) as other:
+            tried = try_one(other, injection, lab.version, seed)
+        return replace(tried, injector=injector)
+
+    return tried_again(lab, injector.server, item, again)
 
 
 def judged_transaction(
@@ -94,18 +104,58 @@ def judged_transaction(
 ) -> Tried:
     """Give a transaction to the applier of ``server`` by a relay log, and judge it. ``ignored``: errors that the
     applier ignores."""
-    item = Tried(
-        id=case.id,
-        name=case.name,
-        judged=judge_ignoring(case, outcome, ignored, lab.dialect),
-        script=lambda: applier_cases.transaction_script(case, server.version),
-        texts=0 if outcome.error and outcome.second_start is None else len(case.rows),
-        death=outcome.death,
-        crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
-    )
-    if outcome.death:
-        keep_run(lab, server, item)
-    return item
+
+    def judged(outcome: ApplierOutcome) -> Tried:
+        return Tried(
+            id=case.id,
+            name=case.name,
+            judged=judge_ignoring(case, outcome, ignored, lab.dialect),
+            script=lambda: applier_cases.transaction_script(case, server.version),
+            texts=0 if outcome.error and outcome.second_start is None else len(case.rows),
+            death=outcome.death,
+            crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
+        )
+
+    def again(fresh: OwnServer) -> Tried:
+        with Applier(fresh) as applier:
+            return judged(*applier_cases.apply_transactions(applier, [case]))
+
+    item = judged(outcome)
+    if not outcome.death:
+        return item
+    keep_run(lab, server, item)
+    return item if ignored else tried_again(lab, server, item, again)
+
+
+def tried_again(lab: Lab, server: OwnServer, item: Tried, again: Callable[[OwnServer], Tried]) -> Tried:
+    """A Case whose server died where nothing listed explains it, on fresh servers: before a row turns red.
+
+    A report may be missing: where two threads die at once, the second ends the process. And a server that has read
+    other Cases may die of those. ``again`` gives the Case to a server like ``server``, and judges it. A death without
+    a report is judged by the first try that has one; a death with a report stays what it is. Both say how many of the
+    servers died. A kind of death is tried again once, a missing report :data:`_MISSING` times.
+    """
+    known = not item.death.startswith(NO_REPORT)
+    explained = explaining(lab.deviations, lab.version, item) is not None
+    lab.stored.met[f"again:{item.death}"] += not explained
+    times = lab.stored.met[f"again:{item.death}"]
+    if explained or times > (1 if known else _MISSING) or not isinstance(server, OwnServer):
+        return item
+    lab.narrate(f"{item.id}: the server died ({item.death}); trying it on {_AGAIN} fresh servers")
+    tries = [item, *(_on_fresh(server, again) for _ in range(_AGAIN))]
+    told = [tried for tried in tries if tried.death and not tried.death.startswith(NO_REPORT)]
+    chosen = item if known or not told else told[0]
+    words = f"{sum(bool(tried.death) for tried in tries)} of {len(tries)} servers died of it"
+    if chosen is not item:
+        words += f", {len(told)} with a report"
+        message = f"{item.id}: a crash had no report and was judged by one that came again; {words}"
+        lab.sink(Notice(subject=lab.subject, kind="crash-without-report", message=message))
+    return replace(chosen, tries=words)
+
+
+def _on_fresh(server: OwnServer, again: Callable[[OwnServer], Tried]) -> Tried:
+    with server.maker.launch(server_id=server.server_id, options=server.options) as fresh:
+        return again(fresh)
 
 
 def judged_event(
@@ -271,9 +321,9 @@ def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None
 def _message(lab: Lab, item: Tried) -> str:
     """The broken rule; for a crash, its signature and whether its place is listed."""
     if item.crash is None:
-        return item.judged.rule
+        return "; ".join(filter(None, (item.judged.rule, item.tries)))
     about = listed.about_place(lab.deviations, lab.version, item.crash)
-    return f"{item.judged.rule} ({item.crash})" + (f"; {about}" if about else "")
+    return "; ".join(filter(None, (f"{item.judged.rule} ({item.crash})", about, item.tries)))
 
 
 def _nearest(lab: Lab, item: Tried, requirement: str) -> str:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import case_id, dump_case
+from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.requirements.versions import in_observed_range
-from conformance.servers.recording.tape import NoAnswer
-from conformance.stream import Block, CaseVerdict, Finding
+from conformance.stream import MODEL, Block, CaseVerdict, Finding, Notice
 from conformance.verdict import SEVERITY, Verdict, failing_of
 
 if TYPE_CHECKING:
@@ -183,15 +183,18 @@ class BlockRecord:
         return self._seen[signature] <= _ALIKE
 
     def show(self, verdict: Verdict, **fields: Any) -> None:
-        """Write the verdict of one case; ``fields`` are those of the record."""
+        """Write the verdict of one case; ``fields`` are those of the record. What a case of the update campaign breaks
+        there is all about the one requirement of another check."""
         broken = fields.pop("broken", ())
+        if len(self.requirements) == 1:
+            broken = ()
         if len(broken) > 1:
             fields["broken"] = tuple(broken)
         defaults = {"case": self._name, "requirement": (broken or self.requirements)[0]}
         self.check.write(
             CaseVerdict(
                 verdict=verdict,
-                subject=self.check.subject,
+                subject=self.subject,
                 check=self.check.id,
                 block=self.number,
                 **{**defaults, **fields},
@@ -206,7 +209,7 @@ class BlockRecord:
                 case=case,
                 case_file=str(path),
                 replay=replay,
-                subject=self.check.subject,
+                subject=self.subject,
                 check=self.check.id,
                 **{"requirement": self.requirements[0], **fields},
             )
@@ -224,6 +227,14 @@ class BlockRecord:
         self.compared(census_rules={**known, **rules}, census=dict(counted))
 
     # --- the record ----------------------------------------------------------------------------------------------
+
+    @property
+    def subject(self) -> str:
+        """Who is judged: the server under test, or the kit's own model. One block never is about both."""
+        of_server, of_model = _apart(self.requirements)
+        if of_server and of_model:
+            raise ValueError(f"{self.check.id}: a block about {self.requirements} is about a server and the model")
+        return MODEL if of_model else self.check.subject
 
     @property
     def _name(self) -> str:
@@ -249,8 +260,8 @@ class BlockRecord:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Failures that were found stay found where a recording has no answer to what is asked about them.
-        if kind is None or (issubclass(kind, NoAnswer) and any(verdict.failing for verdict in self._verdicts)):
+        # Failures that were found stay found, whatever the check cannot go on with behind them.
+        if kind is None or any(verdict.failing for verdict in self._verdicts):
             self.check.write(self._record())
 
     def _record(self) -> Block:
@@ -264,7 +275,7 @@ class BlockRecord:
         broken_failed = {name: min(cases, self._broken_failed[name]) for name in broken}
         return Block(
             check=self.check.id,
-            subject=self.check.subject,
+            subject=self.subject,
             requirements=self.requirements,
             block=self.number,
             cases=cases,
@@ -286,6 +297,14 @@ def _at_most(cases: int, counts: Counter[Verdict]) -> Counter[Verdict]:
     for verdict in sorted(counts, key=SEVERITY.index):
         found[verdict] = min(counts[verdict], cases - found.total())
     return found
+
+
+def _apart(requirements: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The requirements that are judged on a subject, and those that are judged on the kit's own model."""
+    out: tuple[list[str], list[str]] = [], []
+    for name in requirements:
+        out[name in REQUIREMENTS and REQUIREMENTS[name].judged_on == MODEL].append(name)
+    return out
 
 
 def _written(counts: Mapping[Verdict, int]) -> dict[str, int]:
@@ -356,6 +375,16 @@ class Recorder:
         """Write a record to the stream."""
         self.lab.sink(record)
 
+    def notice(self, kind: str, message: str) -> None:
+        """Record a fact about the surroundings, which is no verdict."""
+        self.write(Notice(subject=self.subject, kind=kind, message=message, check=self.id))
+
+    def clock_was_set(self, step: int, block: int) -> None:
+        """Record that a server's clock was set during a block, by so many microseconds; nothing if it ran on."""
+        if step:
+            words = "its times are judged as those of before and of behind that"
+            self.notice("clock-step", f"a server's clock was set by {step / 1e6:+,.3f} s during block {block}; {words}")
+
     def not_applicable(self, reason: str, *requirements: str) -> None:
         """Record that the subject's own features exclude this check, or some requirements of it."""
         for requirement in requirements or self.requirements:
@@ -365,7 +394,8 @@ class Recorder:
 
     def not_run(self, reason: str) -> None:
         """Record that the check was selected and has no result."""
-        with self.block(cases=1, seconds=0.0) as block:
-            block.count(Verdict.NOT_RUN, broken=self.requirements)
-            for requirement in self.requirements:
-                block.show(Verdict.NOT_RUN, case=self.id, requirement=requirement, message=reason)
+        for requirements in filter(None, _apart(self.requirements)):
+            with self.block(cases=1, requirements=requirements, seconds=0.0) as block:
+                block.count(Verdict.NOT_RUN, broken=requirements)
+                for requirement in requirements:
+                    block.show(Verdict.NOT_RUN, case=self.id, requirement=requirement, message=reason)

@@ -28,6 +28,7 @@ from conformance.servers.errors import ServerError, ServerUnavailable
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.mysqlbinlog import print_bytes
 from conformance.servers.run.owned import OwnServer
+from conformance.servers.settings.listed import beside
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _event(server: Server, case: EventCase, entries: Sequence[Deviation], ready:
     """Run the event in a server beside the one under test: of the same installation, and without GTIDs."""
     if not isinstance(server, OwnServer):
         raise ServerUnavailable("an event is put only into a server that the lab starts itself")
-    own = Injector(launch_target(server.maker, options=server.options)) if ready is None else None
+    own = Injector(launch_target(server.maker, options=beside(server.options))) if ready is None else None
     with own or nullcontext(ready) as injector:
         assert injector is not None
         item = injections.try_one(injector, case.injection, server.number, case.seed)

@@ -5,7 +5,7 @@ The first request starts a server, a pair, an injector, an applier or a receiver
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -22,14 +22,17 @@ from conformance.harness.version_probes import gather
 from conformance.judge.probes import contradiction_words, dialect_as_shown, probe_all, row_of
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import FIRST, applies, dialect_name, dialect_of, parse_version, text_of
-from conformance.servers.auto import Wishes, find_maker, prepare, resolve
+from conformance.servers.auto import Wishes, find_maker, fit, prepare, resolve
 from conformance.servers.errors import ServerError
+from conformance.servers.recording.tape import NoAnswer
 from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.old_server import old_installation
 from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver
+from conformance.servers.run import deaths
 from conformance.servers.run.owned import OwnServer
 from conformance.servers.run.process import ProcessMaker
+from conformance.servers.settings.listed import beside
 from conformance.servers.specs import Kind, parse_spec
 from conformance.stream import Asked, Progress, Subject
 from conformance.subjects.specs import shown
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from conformance.harness.topology import Chain
     from conformance.reference.dialect import Dialect
     from conformance.servers.base import Server
+    from conformance.servers.closing import Closing
     from conformance.servers.recording.recordings import Recording
     from conformance.servers.roles.pair import Pair
     from conformance.servers.run.owned import Maker
@@ -103,7 +107,9 @@ class Lab:
     _opened: OpenedSubject | None = None
 
     def __post_init__(self) -> None:
-        self.stored = StoredCases(cases=self.settings.cases, replay=self.settings.replay)
+        cases = self.settings.cases
+        self.stored = StoredCases(cases=cases, replay=self.settings.replay)
+        deaths.keep_in(None if cases is None else cases / "deaths")
         if self.settings.deviations:
             self.deviations = load_deviations(self.settings.deviations_file)
             self.sink = telling_nearest(self.sink, self.deviations)
@@ -123,9 +129,11 @@ class Lab:
                 in_memory=settings.small,
                 allow=settings.allow,
             )
-            start = partial(
-                resolve, settings.server, wishes, narrate=self.narrate, progress=partial(_fetching, self.sink)
-            )
+
+            def start() -> Server | None:
+                fetching = partial(_fetching, self.sink)
+                return fit(resolve(settings.server, wishes, narrate=self.narrate, progress=fetching))
+
             self._server = start() if self.recording is None else self.recording.server(start)
             self._resolved = True
             self.sink(self._subject_record())
@@ -182,8 +190,10 @@ class Lab:
 
     @property
     def lives(self) -> bool:
-        """Whether the server under test is there."""
-        return self._server is not None and self._server.alive()
+        """Whether the server under test is there. One of a recording is, where the recording does not know better."""
+        with suppress(NoAnswer):
+            return self._server is not None and self._server.alive()
+        return True
 
     def revive(self) -> None:
         """Start the lab's own server again if it is gone, and forget the servers beside it: checks start new ones."""
@@ -301,7 +311,9 @@ class Lab:
         server = self.server
         if self._injector is None and isinstance(server, OwnServer):
             self.narrate("starting a server for injected events")
-            target = launch_target(server.maker, options=server.options, keep=self.settings.keep, narrate=self.narrate)
+            target = launch_target(
+                server.maker, options=beside(server.options), keep=self.settings.keep, narrate=self.narrate
+            )
             self._injector = Injector(target)
         return self._injector
 
@@ -310,7 +322,9 @@ class Lab:
         server = self.server
         if self._applier is None and isinstance(server, OwnServer):
             self.narrate("starting a server whose applier is fed by hand")
-            target = launch_applier(server.maker, options=server.options, keep=self.settings.keep, narrate=self.narrate)
+            target = launch_applier(
+                server.maker, options=beside(server.options), keep=self.settings.keep, narrate=self.narrate
+            )
             self._applier = Applier(target)
         return self._applier
 
@@ -324,10 +338,15 @@ class Lab:
         if self._receiver is None and isinstance(server, OwnServer):
             self.narrate("starting a server for boundaries of transactions")
             target = launch_receiver(
-                server.maker, options=server.options, keep=self.settings.keep, narrate=self.narrate
+                server.maker, options=beside(server.options), keep=self.settings.keep, narrate=self.narrate
             )
             self._receiver = ReceiverTarget(target)
         return self._receiver
+
+    @property
+    def witnessed(self) -> tuple[Deviation, ...]:
+        """The deviations whose witnesses run: with ``--no-deviations`` as well, where they excuse nothing."""
+        return self.deviations or load_deviations(self.settings.deviations_file)
 
     def asked_for(self, deviation: Deviation) -> bool:
         """Whether the run is about a requirement of a listed deviation, so that its witness belongs to the run."""
@@ -361,15 +380,16 @@ class Lab:
 
     def _close_others(self) -> None:
         """End the servers beside the one under test."""
-        if self._injector is not None:
-            self._injector.close()
-            self._injector = None
-        if self._applier is not None:
-            self._applier.close()
-            self._applier = None
-        if self._receiver is not None:
-            self._receiver.close()
-            self._receiver = None
-        if self._pairs is not None:
-            self._pairs.close()
-            self._pairs = None
+        others = (self._injector, self._applier, self._receiver, self._pairs)
+        self._injector = self._applier = self._receiver = self._pairs = None
+        for other in others:
+            if other is not None:
+                self._end(other)
+
+    def _end(self, what: Closing | Pairs) -> None:
+        """End one of the lab's own. A session that cannot say farewell any more keeps nothing else from its end, and
+        changes no verdict."""
+        try:
+            what.close()
+        except ServerError as error:
+            self.narrate(f"an end out of order: {str(error).splitlines()[0]}")

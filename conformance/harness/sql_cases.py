@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.files import dump_case
 from conformance.harness.check import GUEST, Check
-from conformance.harness.needs.listed import NEEDS, lacking
+from conformance.harness.needs.listed import NEEDS, lacking, rights_of
 from conformance.judge.sql import judge_sql
 from conformance.judge.updates.forms import BOGUS, form_of
 from conformance.requirements.catalogue import REQUIREMENTS
@@ -69,11 +69,18 @@ def run_cases(
         for case in cases:
             if case.needs_own_server and not all(node.started_by_us for node in nodes.values()):
                 run.skip(case, GUEST)
-            elif missing := lacking(check.lab.questions, case.needs) if case.needs else "":
+            elif missing := _missing(check, case, nodes):
                 run.skip(case, missing)
             else:
                 run.judge(nodes, case)
         run.finish()
+
+
+def _missing(check: Check, case: SqlCase, nodes: Mapping[str, Server]) -> str:
+    """Why the Case says nothing about this server: what the server lacks, or the account of a guest."""
+    guest = not all(node.started_by_us for node in nodes.values())
+    needs = (*case.needs, *(rights_of(case) if guest else ()))
+    return lacking(check.lab.questions, needs) if needs else ""
 
 
 def _message(statement: SqlStatement, verdict: SqlVerdict) -> str:

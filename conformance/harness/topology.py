@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.requirements.versions import dialect_of
 from conformance.servers.auto import find_maker
-from conformance.servers.base import SCHEMA_PREFIX
 from conformance.servers.errors import SpecError
 from conformance.servers.roles.pair import Pair
 from conformance.servers.run.guests import open_guest
 from conformance.servers.run.owned import OwnServer
+from conformance.servers.settings.listed import beside
+from conformance.servers.settings.rights import SCHEMA_PREFIX
 from conformance.servers.specs import Kind, parse_spec
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class Pairs:
         options: dict[str, str | None] = {}
         wrapper: tuple[str, ...] = ()
         if isinstance(source, OwnServer):
-            options, wrapper = {**options, **source.options}, source.wrapper
+            options, wrapper = beside(source.options) | _of_gtids(source.options), source.wrapper
             if gtid is not self._has_gtids():
                 options |= _GTIDS if gtid else _NO_GTIDS
                 self._narrate(f"starting a source {'with' if gtid else 'without'} GTIDs")
@@ -190,6 +191,11 @@ class Pairs:
         """End the servers that were started here; a second call does nothing."""
         self._pairs.clear()
         self._stack.close()
+
+
+def _of_gtids(options: Mapping[str, str | None]) -> dict[str, str | None]:
+    """What both servers of a pair must have alike."""
+    return {name: value for name, value in options.items() if name in _GTIDS}
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import json
 import time
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from conformance.harness.campaign.blocks import block_sizes
@@ -105,8 +106,9 @@ class UpdateCampaign:
         results: Generator[BlockResult]
         if lab.server is None:
             recorded = captured_blocks(lab.settings.recorded)
-            total = min(total, sum(block.judgement.updates for block in recorded))
-            results = (block for block in recorded)
+            whole = _at_least(recorded, total)
+            total = sum(map(_updates, whole))
+            results = (block for block in whole)
         else:
             portable = lab.dialect.json.text_double == "fast"
             make = lab.settings.campaign or Campaign
@@ -118,13 +120,24 @@ class UpdateCampaign:
             for number, result in enumerate(results):
                 if done >= total:
                     break
+                if result.failure:
+                    self.not_judged(result, sizes[number])
+                    done += sizes[number]
+                    continue
                 if campaign is not None:
                     _hold_against_the_plan(result, number, sizes[number])
                 self.record(result)
-                done += result.judgement.updates + result.judgement.marked
+                done += _updates(result)
                 check.progress(done, total, "updates", note=f"{done / (time.perf_counter() - begun):,.0f}/s")
         if campaign is not None and campaign.totals.seconds:
             lab.rate = campaign.totals.updates / campaign.totals.seconds
+
+    def not_judged(self, result: BlockResult, size: int) -> None:
+        """Write that a block of so many updates has no verdict, and why; the campaign goes on."""
+        for item in UPDATE_CHECKS.values():
+            with self._checks[item.id].block(result.number, cases=size, seconds=0.0) as block:
+                block.judged(Verdict.NOT_RUN, result.failure)
+        self._lab.narrate(f"{result.failure}; the other blocks go on")
 
     def record(self, result: BlockResult) -> None:
         """Write the records of one block, under each of the campaign's checks."""
@@ -132,9 +145,21 @@ class UpdateCampaign:
             _record(self._checks[item.id], result, item, first=item.id == "updates/event-bytes")
 
 
+def _updates(block: BlockResult) -> int:
+    """The updates of a block: those compared, and those given up."""
+    return block.judgement.updates + block.judgement.marked
+
+
+def _at_least(recorded: list[BlockResult], updates: int) -> list[BlockResult]:
+    """The first of the recorded blocks, each of them whole, that have so many updates together: all, if they have
+    fewer."""
+    before = accumulate(map(_updates, recorded), initial=0)
+    return [block for block, done in zip(recorded, before, strict=False) if done < updates]
+
+
 def _hold_against_the_plan(result: BlockResult, number: int, size: int) -> None:
     """Raise where a block is another one than the plan's next, or has fewer updates."""
-    judged = result.judgement.updates + result.judgement.marked
+    judged = _updates(result)
     if result.number != number or judged < size:
         got = f"block {result.number} with {judged} updates"
         raise CampaignFailed(f"the plan has block {number} with {size} updates, and {got} came")
@@ -155,6 +180,10 @@ def _record(check: Check, result: BlockResult, item: UpdateCheck, *, first: bool
             sizes_compared=judgement.sizes if "size" in item.kinds else 0,
         )
         if first:  # counts that all checks of a block share
+            check.clock_was_set(judgement.clock_step, result.number)
+            if result.unsettled:
+                words = f"nothing but times was wrong in the first {result.unsettled} of {result.unsettled + 1} tries"
+                check.notice("clock-unsettled", f"block {result.number}: {words}; the last one was judged")
             block.seconds = result.seconds
             block.compared(
                 updates_compared=judgement.updates,

@@ -1,7 +1,8 @@
 """The result of a listed deviation's witness: it shows the deviation, another difference, or none.
 
 No difference is an error of the list inside the versions on which the entry was observed (exit code 1). On later
-versions the difference is ``fixed``: the requirement passes, and the report advises to end the entry's range.
+versions the difference is ``fixed``: the requirement passes, and the report advises to end the entry's range. With
+``--no-deviations`` a witness that shows its entry is a failure.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from conformance.requirements.versions import Version
 
 _OTHER = "the witness of the listed deviation shows another difference"
+_COUNTED = "the witness shows the listed deviation, which counts as a failure in this run"
 
 
 def record_witness(
@@ -37,14 +39,17 @@ def record_witness(
     entry."""
     version = version or check.lab.version
     gone = not shown and not found
-    requirements = entry.requirements[:1] if gone else entry.requirements
+    listed = entry in check.lab.deviations  # else --no-deviations: a failure like any other, and a pass without one
+    requirements = entry.requirements[:1] if gone and listed else entry.requirements
     with check.block(number, cases=1, requirements=requirements, seconds=seconds) as block:
-        if shown:
+        if shown and listed:
             block.count(Verdict.DEVIATES, deviation=entry.id, broken=requirements)
+            return
+        if gone and not listed:
             return
         failed = not gone or not after_observed(version)
         if not gone:
-            verdict, message = Verdict.FAIL, _OTHER
+            verdict, message = Verdict.FAIL, _OTHER if not shown else _COUNTED
         elif failed:
             verdict = Verdict.FIXED
             message = (
@@ -65,6 +70,7 @@ def record_witness(
             signature=f"{check.id}:{entry.id}",
             deviation=entry.id if gone else None,
             failed=failed if gone else None,
+            broken=requirements,
         )
 
 

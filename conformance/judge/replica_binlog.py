@@ -48,8 +48,8 @@ _LARGE: Final = frozenset((BLOB, JSON, GEOMETRY, VECTOR))  # types that an appli
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaBinlogSettings:
-    """The global variables of a replica that shape what its applier logs, as the replica itself has them; and the
-    dialect of its version."""
+    """The global variables of a replica that shape what its applier logs, as it was asked for them; and the dialect of
+    its version."""
 
     image: RowImage
     partial_json: bool
@@ -63,7 +63,8 @@ class ReplicaBinlogSettings:
 @dataclass(slots=True)
 class ReplicaBinlog:
     """Updated rows, events and bytes compared, and the differences (FR6). ``narrow``: rows that got diffs and whose
-    before-image may hold the key only; ``gained``: before-images with JSON columns among these (A7)."""
+    before-image may hold the key only; ``gained``: before-images with JSON columns among these (A7).
+    ``clock_step``: by how many microseconds a server's clock was set."""
 
     rows: int = 0
     events: int = 0
@@ -72,14 +73,22 @@ class ReplicaBinlog:
     on_trust: int = 0
     found: list[Mismatch] = field(default_factory=list)
     narrow: int = 0
+    clock_step: int = 0
     gained: list[Mismatch] = field(default_factory=list)
 
 
 def compare_replica_binlog(
-    script: Script, log: Sequence[Transaction], events: Sequence[bytes], settings: ReplicaBinlogSettings, schema: str
+    script: Script,
+    log: Sequence[Transaction],
+    events: Sequence[bytes],
+    settings: ReplicaBinlogSettings,
+    schema: str,
+    *,
+    clock_step: int = 0,
 ) -> ReplicaBinlog:
     """Compare the replica's own log of a whole Case with the prediction. ``log``: what the replica received, the INSERT
-    included. ``events``: those of its own log that stem from the source, which may begin with definitions."""
+    included. ``events``: those of its own log that stem from the source, which may begin with definitions.
+    ``clock_step``: by how many microseconds a server's clock was set meanwhile."""
     # An applier knows a statement's text only from the log that it reads.
     rows_query = settings.rows_query and any(item.rows_query for item in log)
     replica = LoggingReplica(script, replace(settings, rows_query=rows_query), schema)
@@ -88,9 +97,9 @@ def compare_replica_binlog(
     judgement = Judgement()
     judge_groups(replace(script, model=replica.model), expected, observed, judgement)
     judgement.settle(script)
-    result = ReplicaBinlog(rows=replica.applied, events=judgement.events, bytes=judgement.bytes)
+    result = ReplicaBinlog(rows=replica.applied, events=judgement.events, bytes=judgement.bytes, clock_step=clock_step)
     result.by_rule, result.on_trust = borrowed_bytes(judgement.kinds, judgement.frames, None, known=_KNOWN)
-    rules = judge_log([event for group in observed for event in group], None, applied=True)
+    rules = judge_log([event for group in observed for event in group], None, applied=True, step=clock_step)
     result.found = [_own(mismatch) for mismatch in (*judgement.mismatches, *_other_gtids(expected, observed), *rules)]
     if settings.image is RowImage.MINIMAL and replica.model.key:
         rows = [row for transaction in log for row in transaction.rows]

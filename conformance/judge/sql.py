@@ -124,12 +124,23 @@ def _difference(outcome: Outcome, answer: SqlAnswer, about: str) -> tuple[str, s
             ", ".join(map(str, outcome.warnings)) or "none",
             "; ".join(f"{number} {text}" for number, text in warnings) or "none",
         )
+    if outcome.warnings is not None and (unlike := _level_unlike(outcome, answer, outcome.warnings)):
+        return unlike
     if outcome.text and not any(outcome.text in text for text in (answer.message, *(text for _, text in warnings))):
         return "text", outcome.text, answer.message or "; ".join(text for _, text in warnings) or "no text"
     if outcome.rows is not None and outcome.rows != answer.rows:
         return "rows", _row_words(outcome.rows), _row_words(answer.rows)
     if outcome.form and outcome.form != answer.form:
         return "form of the update", outcome.form, answer.form
+    return None
+
+
+def _level_unlike(outcome: Outcome, answer: SqlAnswer, numbers: Sequence[int]) -> tuple[str, str, str] | None:
+    """Field, expected and got of the first of these warnings that comes with the other level."""
+    for number in numbers:
+        due, given = ("Note" if number in notes else "Warning" for notes in (outcome.notes, answer.notes))
+        if due != given:
+            return "level of a warning", f"{due} {number}", f"{given} {number}"
     return None
 
 

@@ -12,7 +12,7 @@ with the number it answers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from conformance.reference.portable import shown
 
@@ -125,6 +125,18 @@ def could_not_apply_diff(message: str, **where: Any) -> MysqlError:
 def corrupted_diff(message: str, **where: Any) -> MysqlError:
     """3649: a diff cannot be read."""
     return MysqlError(3649, "ER_CORRUPTED_JSON_DIFF", message, **where)
+
+
+_TEXTS: Final = {
+    1610: "Corrupted replication event was detected",
+    3648: "Could not apply JSON diff in table {table}, column {column}.",
+    3649: "Corrupted JSON diff for table {table}, column {column}.",
+}
+
+
+def text_of(number: int, table: str, column: str) -> str:
+    """What the server's text for an error must contain (requirements 0.4); empty where the sheets have no text."""
+    return _TEXTS.get(number, "").format(table=table, column=column)
 
 
 def cannot_be_written(message: str) -> MysqlError:

@@ -77,7 +77,7 @@ class ReportDirectory:
         if isinstance(record, Progress) and not self._due(record):
             return
         with _clear_errors(self.path):
-            self._writer.write(record)
+            record = self._writer.write(record)
         self.summary.add(record)
 
     def _due(self, record: Progress) -> bool:

@@ -27,7 +27,7 @@ from conformance.messages import printable
 from conformance.report import cards, evidence, lob_sketch, wording
 from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import COUNTERS, Outcome
-from conformance.stream import DECODER, RUN_FILE, RequirementInfo
+from conformance.stream import DECODER, MODEL, RUN_FILE, RequirementInfo
 from conformance.verdict import SEVERITY, Verdict
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from jinja2.bccache import Bucket
 
     from conformance.report.results import Summary
-    from conformance.stream import CaseVerdict
+    from conformance.stream import CaseVerdict, Subject
 
-PER_SIGNATURE, IN_ALL = 5, 200  # failures shown with evidence; all of them are in run.jsonl
+PER_SIGNATURE, IN_ALL = 5, 200  # failures shown with evidence; run.jsonl has the first ones of each block
 _NOT_ANCHOR = re.compile(r"[^\w.:/@-]+")
 
 
@@ -126,8 +126,8 @@ def _context(summary: Summary) -> dict[str, Any]:
     failures = _failures(verdict for verdict in summary.failures if not held(verdict))
     shown = _shown(failures)
     not_passed = [v for v in summary.others if v.verdict is not Verdict.PASS and not held(v)]
-    columns = [subject for subject in summary.subjects.values() if not summary.matrix.shows(subject)]
-    shown_ids = {subject.id for subject in columns}
+    subjects = [subject for subject in summary.subjects.values() if not summary.matrix.shows(subject)]
+    columns, models = ([s for s in subjects if (s.role == MODEL) is of_model] for of_model in (False, True))
     if summary.matrix and not columns:  # the catalogue's other requirements are about servers
         rows = {name: row for name, row in rows.items() if row[1].cases or row[0].judged_on == DECODER}
     return {
@@ -142,7 +142,9 @@ def _context(summary: Summary) -> dict[str, Any]:
         ],
         "verdicts": [(verdict, summary.verdicts[verdict]) for verdict in Verdict],
         "columns": columns,
-        "judged": {name: row for name, row in rows.items() if row[1].cases and shown_ids.intersection(row[2])},
+        "judged": _judged_on(columns, rows),
+        "models": models,
+        "judged_on_models": _judged_on(models, rows),
         "rows": rows,
         "groups": _groups(rows),
         "needs": wording.NEEDS,
@@ -151,6 +153,9 @@ def _context(summary: Summary) -> dict[str, Any]:
         "coverage_words": wording.coverage(summary),
         "failures": shown,
         "failures_total": len(failures),
+        "failed_cases": sum(
+            totals.failed for key, totals in summary.checks.items() if key not in summary.matrix.checks
+        ),
         "others": not_passed[:IN_ALL],
         "others_total": len(not_passed),
         "census": summary.census.groups() if columns or not summary.matrix else [],
@@ -163,6 +168,7 @@ def _context(summary: Summary) -> dict[str, Any]:
         "lob_updates": summary.lob_updates,
         "lob_sides": lob_sketch.sides,
         "asked_words": wording.asked_words,
+        "notices": list(wording.notices(summary.notices)),
         "table_findings": [wording.table_finding(row) for row in summary.table_findings()],
         "cell_words": wording.cell_words,
         "links": cards.links,
@@ -171,6 +177,12 @@ def _context(summary: Summary) -> dict[str, Any]:
         "stream_file": RUN_FILE,
         **_decoders(summary),
     }  # fmt: skip
+
+
+def _judged_on(subjects: list[Subject], rows: dict[str, Any]) -> dict[str, Any]:
+    """The requirements with Cases of these subjects."""
+    shown = {subject.id for subject in subjects}
+    return {name: row for name, row in rows.items() if row[1].cases and shown.intersection(row[2])}
 
 
 def _decoders(summary: Summary) -> dict[str, Any]:
@@ -188,7 +200,7 @@ def _decoders(summary: Summary) -> dict[str, Any]:
         "absent": matrix.absent,
         "short": names,
         "pages": {id_: f"{SUBJECTS_DIR}/{name}.html" for id_, name in names.items()},
-        "defects": {subject.id: len(matrix.defects(subject.id)) for subject in matrix.judged},
+        "defects": {subject.id: len(matrix.accusations(subject.id)) for subject in matrix.judged},
         "seen": [verdict for verdict in Verdict if any(count[verdict] for count in counts)],
         "verdicts_of_decoders": sum(counts, Counter()),
         "bars": _bars,

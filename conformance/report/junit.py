@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from conformance.report.results import Summary
     from conformance.stream import CaseVerdict
 
-SHOWN = 20  # failures listed per check; all of them are in run.jsonl
+SHOWN = 20  # failures listed per check; run.jsonl has the first ones of each block
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]|[\ud800-\udfff]|[\ufffe\uffff]")  # what XML 1.0 has no place for
 _ERRORS = frozenset({Verdict.CRASH, Verdict.TIMEOUT, Verdict.NOT_RUN})
 _NO_RESULT = frozenset({Verdict.REFUSED, Verdict.NOT_APPLICABLE})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.report import wording
+from conformance.report.results import Coverage
 from conformance.report.subjects.markdown import matrix
 from conformance.verdict import Verdict
 
@@ -30,29 +31,34 @@ def build(summary: Summary) -> Iterator[str]:
     yield from matrix(summary)
     yield from _requirements(summary)
     yield from _deviations(summary)
+    for line in wording.notices(summary.notices):
+        yield ""
+        yield wording.escaped(line)
     yield from _failures(summary)
 
 
 def _requirements(summary: Summary) -> Iterator[str]:
-    judged = {
+    rows, coverage = summary.requirement_rows(), summary.coverage()
+    shown = {
         name: row
-        for name, row in summary.requirement_rows().items()
+        for name, row in rows.items()
         if row[1].cases and not (summary.matrix and set(row[2]) <= set(summary.matrix.decoders))
     }
-    if not judged and summary.matrix:
+    if not shown and summary.matrix:
         return
-    passed = [name for name, (_, cell, _) in judged.items() if cell.verdict is Verdict.PASS]
+    judged = [rows[name][1].verdict for name, state in coverage.items() if state is Coverage.JUDGED]
+    passed, count = judged.count(Verdict.PASS), wording.plural(len(judged), "judged requirement")
     yield ""
-    yield f"{len(passed)} of {wording.plural(len(judged), 'judged requirement')} passed; {wording.coverage(summary)}."
-    if len(passed) == len(judged):
+    yield f"{passed} of {count} passed; {wording.coverage(summary)}."
+    if all(cell.verdict is Verdict.PASS for _, cell, _ in shown.values()):
         return
     yield ""
     yield "| | requirement | verdict | cases |"
     yield "|---|---|---|---|"
-    for name, (info, cell, _) in judged.items():
-        if name not in passed:
+    for name, (info, cell, _) in shown.items():
+        if cell.verdict is not Verdict.PASS:
             glyph, words = wording.GLYPHS[cell.verdict], wording.escaped(wording.cell_words(cell))
-            yield f"| {glyph} | **{name}** {wording.escaped(info.title)} | {cell.verdict} | {words} |"
+            yield f"| {glyph} | **{name}** {wording.escaped(wording.titled(info))} | {cell.verdict} | {words} |"
 
 
 def _deviations(summary: Summary) -> Iterator[str]:

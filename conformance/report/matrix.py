@@ -161,23 +161,28 @@ class Matrix:
 
     def defects(self, subject: str, findings: Iterable[Finding] = ()) -> list[Defect]:
         """The distinct defects of a subject, worst first. Passes and exclusions are none."""
-        grouped: defaultdict[str, list[CaseVerdict]] = defaultdict(list)
+        grouped: defaultdict[tuple[str, bool], list[CaseVerdict]] = defaultdict(list)
         for verdict in self.verdicts.get(subject, {}).values():
             if verdict.verdict not in CALM:
-                grouped[verdict.signature or f"{verdict.requirement}/{verdict.verdict}"].append(verdict)
+                signature = verdict.signature or f"{verdict.requirement}/{verdict.verdict}"
+                grouped[signature, verdict.verdict is Verdict.INCONCLUSIVE].append(verdict)
         shrunk = {finding.signature: finding for finding in findings if finding.subject in (None, subject)}
         out = []
-        for signature, members in grouped.items():
+        for (signature, _), members in grouped.items():
             members.sort(key=lambda one: (SEVERITY.index(one.verdict), self.cases[one.case].size, one.case))
             info = self.cases[members[0].case]
             issues = self._issues(subject, {member.requirement for member in members}, signature)
             out.append(Defect(signature, tuple(members), info, shrunk.get(signature), issues))
         for signature, finding in shrunk.items():
-            if signature not in grouped and finding.verdict is not None:
+            if (signature, False) not in grouped and (signature, True) not in grouped and finding.verdict is not None:
                 verdict, info = _alone(finding, subject)
                 issues = self._issues(subject, {verdict.requirement}, signature)
                 out.append(Defect(signature, (verdict,), info, finding, issues))
         return sorted(out, key=lambda one: (SEVERITY.index(one.first.verdict), -len(one.cases), one.signature))
+
+    def accusations(self, subject: str) -> list[Defect]:
+        """The distinct defects that may be said of a subject: without those that nothing has shown of it alone."""
+        return [defect for defect in self.defects(subject) if defect.first.verdict is not Verdict.INCONCLUSIVE]
 
     def _issues(self, subject: str, requirements: set[str], signature: str) -> tuple[KnownIssue, ...]:
         """Public reports of this defect; those that name its signature are all, if there are any."""
@@ -201,7 +206,8 @@ def _alone(finding: Finding, subject: str) -> tuple[CaseVerdict, CaseInfo]:
     verdict = CaseVerdict(
         case=name, requirement=requirement, verdict=finding.verdict, subject=subject, check=finding.check or "",
         field=finding.field, expected=finding.expected, got=finding.got, kind=finding.kind,
-        message=finding.message, signature=finding.signature, replay=finding.replay,
+        message=finding.message, signature=finding.signature, replay=finding.replay, program=finding.program,
+        proof=finding.proof,
     )  # fmt: skip
     info = CaseInfo(
         id=name, title=finding.title, why=finding.why, group=SHRUNK, requirements=(requirement,),

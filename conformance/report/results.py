@@ -20,6 +20,7 @@ from conformance.report.cells import Cell, CheckTotals, cell_of
 from conformance.report.census import Census
 from conformance.report.matrix import Matrix
 from conformance.stream import (
+    MODEL,
     SCHEMA,
     Asked,
     Block,
@@ -30,6 +31,7 @@ from conformance.stream import (
     Finding,
     KnownIssue,
     LobUpdate,
+    Notice,
     RequirementInfo,
     Run,
     Subject,
@@ -103,6 +105,7 @@ class Summary:
         self.problem = problem
         self.subjects: dict[str, Subject] = {}
         self.asked: dict[str, Asked] = {}
+        self.notices: Counter[Notice] = Counter()
         self.lob_updates: dict[str, LobUpdate] = {}  # by subject
         self.counters: Counter[str] = Counter()
         self.census = Census()
@@ -142,6 +145,8 @@ class Summary:
                 self.matrix.add_issue(record)
             case Asked():
                 self.asked[record.subject] = record
+            case Notice():
+                self.notices[record] += 1
             case LobUpdate():
                 self.lob_updates[record.subject] = record
             case Block():
@@ -195,6 +200,13 @@ class Summary:
                 return
             self._sampled += 1
         (self.failures if verdict.fails else self.others).append(verdict)
+
+    def looked_at_of(self, subject: str) -> Counter[tuple[str, str]]:
+        """Cases of each experiment for a requirement, in the run of one subject: what it judged on the kit's own model
+        is a part of that run, and alike in all of them."""
+        runs = len(self.columns) or 1
+        of_model = {key: cases // runs for key, cases in self.looked_at[MODEL].items()}
+        return self.looked_at[subject] + Counter(of_model)
 
     # -- totals and the outcome -------------------------------------------------------------------------------------
 
@@ -373,8 +385,8 @@ class Summary:
         judged = {name for name, (_, total, _) in rows.items() if total.cases and total.verdict not in nothing_said}
         out = {}
         for name, (info, _, _) in rows.items():
-            state = Coverage.MODEL if info.judged_on == "model" else Coverage.JUDGED
-            within = Coverage.MODEL if info.judged_on == "model" else Coverage.WITHIN
+            state = Coverage.MODEL if info.judged_on == MODEL else Coverage.JUDGED
+            within = Coverage.MODEL if info.judged_on == MODEL else Coverage.WITHIN
             out[name] = state if name in judged else within if info.within in judged else Coverage.NOT_JUDGED
         return out
 
@@ -382,6 +394,11 @@ class Summary:
         """How many requirements each kind of coverage has."""
         counts = Counter(self.coverage().values())
         return {state: counts[state] for state in Coverage}
+
+    @property
+    def trust(self) -> dict[str, str]:
+        """What a run that compared bytes took on trust, for lack of a rule, to which part of it."""
+        return self.run.trust if self.run and self.counters["bytes_compared"] else {}
 
     def table_findings(self) -> list[dict[str, Any]]:
         """Findings about the table of versions: rows that it claimed to know, and a server contradicted."""
@@ -425,7 +442,7 @@ class Summary:
 
     def to_results(self) -> dict[str, Any]:
         """The object of ``results.json`` (contract, design 6)."""
-        run, end = self.run, self.end
+        run, end, coverage = self.run, self.end, self.coverage()
         return {
             "schema": SCHEMA,
             "kit": run.kit if run else __version__,
@@ -451,12 +468,12 @@ class Summary:
                     **({"asked": list(self.asked[subject.id].rows)} if subject.id in self.asked else {}),
                     **self._decoder(subject),
                 }
-                for subject in self.subjects.values()
+                for subject in sorted(self.subjects.values(), key=lambda subject: subject.role == MODEL)
             ],
             **({"suite": _without_type(self.matrix.suite)} if self.matrix.suite else {}),
             "digest": self.digest(),
             "requirements": {
-                requirement: _requirement(info, total, cells)
+                requirement: _requirement(info, total, cells, coverage[requirement])
                 for requirement, (info, total, cells) in self.requirement_rows().items()
             },
             "coverage": {state.value: count for state, count in self.coverage_counts().items()},
@@ -469,9 +486,16 @@ class Summary:
             "census": self.census.complete(),
             "failures": [_failure(verdict) for verdict in self.failures],
             "findings": [_without_type(finding) for finding in self.findings.values()],
+            **({"trust": self.trust} if self.trust else {}),
             "table_findings": self.table_findings(),
+            **self._noticed(),
             "deviations": self.deviations(),
         }
+
+    def _noticed(self) -> dict[str, Any]:
+        """What ``results.json`` adds about the surroundings of the run."""
+        rows = [{**_without_type(notice), "count": count} for notice, count in self.notices.items()]
+        return {"notices": rows} if rows else {}
 
     def _decoder(self, subject: Subject) -> dict[str, Any]:
         """What ``results.json`` adds for a decoder: facts, Cases by verdict, and distinct defects."""
@@ -499,9 +523,10 @@ def _about(info: DeviationInfo) -> dict[str, Any]:
     return {"requirements": list(info.requirements), **about}
 
 
-def _requirement(info: RequirementInfo, total: Cell, cells: dict[str, Cell]) -> dict[str, Any]:
+def _requirement(info: RequirementInfo, total: Cell, cells: dict[str, Cell], coverage: Coverage) -> dict[str, Any]:
+    judged_elsewhere = not total.cases and info.within is not None and coverage is not Coverage.NOT_JUDGED
     out: dict[str, Any] = {
-        "verdict": total.verdict.value,
+        "verdict": Coverage.WITHIN.value if judged_elsewhere else total.verdict.value,
         "cases": total.cases,
         "failed": total.failed,
         "basis": info.basis,
@@ -544,7 +569,7 @@ def _failure(verdict: CaseVerdict) -> dict[str, Any]:
     return data
 
 
-def _without_type(record: CaseVerdict | Finding | Suite) -> dict[str, Any]:
+def _without_type(record: CaseVerdict | Finding | Suite | Notice) -> dict[str, Any]:
     data = record.to_json()
     del data["type"]
     return data

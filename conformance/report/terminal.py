@@ -10,6 +10,7 @@ from conformance.messages import printable
 from conformance.report import cards, evidence, wording
 from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import OWNERS, Outcome
+from conformance.stream import MODEL
 from conformance.verdict import SEVERITY, Verdict
 
 if TYPE_CHECKING:
@@ -143,6 +144,8 @@ def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = No
         _census(console, summary)
         _deviations(console, summary)
         _asked(console, summary)
+        for line in wording.notices(summary.notices):
+            console.print(line, style="yellow", markup=False)
         console.print()
     console.print(f"{glyph} {summary.outcome.upper()}", style=f"bold {colour}", markup=False)
     if summary.outcome is Outcome.NONCONFORMANT and not summary.complete:
@@ -173,6 +176,8 @@ def _facts(summary: Summary) -> Iterator[str]:
         yield "bytes: " + ", ".join(
             f"{counters[name]:,} {wording.COUNTER_LABELS[name].removeprefix('bytes ')}" for name in OWNERS
         )
+    if summary.trust:
+        yield f"taken on trust, for lack of a rule: {', '.join(summary.trust)} (results.json says which part)"
     if summary.run is not None:
         rate = f", {summary.rate:,.0f} updates/s (start-up excluded)" if summary.rate else ""
         seconds = f" in {wording.duration(summary.end.seconds)}" if summary.end else ""
@@ -180,6 +185,8 @@ def _facts(summary: Summary) -> Iterator[str]:
         if "recording" in summary.run.options:
             yield f"digest of verdicts, cases and failures: {summary.digest()}"
     for subject in summary.subjects.values():
+        if subject.role == MODEL:
+            continue
         note = f" ({subject.note})" if subject.note else ""
         yield f"{subject.role} {subject.id}: version {subject.version or 'unknown'}{note}"
 
@@ -190,7 +197,7 @@ def _requirements(console: Console, summary: Summary) -> None:
 
     rows = summary.requirement_rows()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    several = len(summary.subjects) > 1
+    several = len(summary.subjects.keys() - {MODEL}) > 1
     table.add_column("requirement", no_wrap=True)
     table.add_column("", overflow="fold")
     if several:
@@ -227,7 +234,7 @@ def _matrix(console: Console, summary: Summary) -> None:
     for subject in summary.columns.values():
         table.add_column(f"{subject.id}\n{subject.version or 'could not run'}", overflow="fold", min_width=12)
     for requirement, (_, _, cells) in summary.requirement_rows().items():
-        if cells:
+        if cells.keys() & summary.columns.keys():
             shown = [
                 Text(wording.short_cell(cells[name]), style=_style(cells[name].verdict)) if name in cells else Text("")
                 for name in summary.columns
@@ -373,7 +380,7 @@ def _decoders(console: Console, summary: Summary) -> None:
         table.add_row(
             Text(f"{wording.GLYPHS[worst]} {names[subject.id]}", style=_style(worst)),
             *(f"{counts[subject.id][verdict]:,}" for verdict in seen),
-            f"{len(matrix.defects(subject.id)):,}",
+            f"{len(matrix.accusations(subject.id)):,}",
         )
     console.print()
     console.print(table)

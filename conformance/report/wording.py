@@ -6,13 +6,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from conformance.report.results import Coverage, Outcome
+from conformance.stream import MODEL
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from conformance.report.cells import Cell
     from conformance.report.results import Summary
-    from conformance.stream import Asked, CaseVerdict, RequirementInfo
+    from conformance.stream import Asked, CaseVerdict, Notice, RequirementInfo
 
+WHOLE = "updates_of_profile"  # option of a run: the updates that its profile has, or that were recorded
+NOTICES = 3  # of one kind that are told
 RECORDED = "recorded"  # capability of a subject that consists of captures, not of a living server
 UNCONFIRMED = "unconfirmed: seen on another version, and its witness has not run on this one"
 SERVER_ROLES = frozenset({"server", "source", "replica"})  # the headline names the versions of these subjects
@@ -126,7 +131,7 @@ def headline(summary: Summary) -> str:
     given_up = f"; {plural(lost, 'update')} given up behind the first difference of a row" if lost else ""
     compared = (
         f"{plural(counters['updates_compared'], 'update')} compared byte for byte{against}: "
-        f"{plural(counters['mismatches'], 'mismatch')}{given_up}."
+        f"{plural(counters['mismatches'], 'mismatch')}{given_up}.{_of_the_profile(summary)}"
         if counters["updates_compared"]
         else f"{plural(summary.cases, 'case')} judged{against}."
     )
@@ -137,7 +142,7 @@ def headline(summary: Summary) -> str:
             return f"{_except(summary)} {compared}{_fixed(summary)}"
         case Outcome.NONCONFORMANT:
             incomplete = "" if summary.complete else f" The run is incomplete: {summary.incomplete_reason}."
-            return f"{plural(summary.failed, 'case')} failed. {compared}{incomplete}"
+            return f"{plural(summary.failed, 'case')} failed{_of_model(summary)}. {compared}{incomplete}"
         case Outcome.REFUSED:
             return f"Every case was refused with an error: nothing is lost in silence, and nothing is read. {compared}"
         case Outcome.NOTHING:
@@ -146,6 +151,25 @@ def headline(summary: Summary) -> str:
             reason = summary.incomplete_reason or f"{summary.verdicts[Verdict.NOT_RUN]:,} selected cases did not run"
             until = f" Until then: {compared}" if summary.cases else ""
             return f"{sentence(reason.splitlines()[0])}{until}"  # what follows is detail: a server's log, say
+
+
+def _of_model(summary: Summary) -> str:
+    """How many of the failures say nothing about a server."""
+    failed = sum(totals.failed for (_, subject), totals in summary.checks.items() if subject == MODEL)
+    return f", {failed:,} of them on the kit's own model" if failed else ""
+
+
+def _of_the_profile(summary: Summary) -> str:
+    """``Only 1 of the 2,000 updates of the profile quick was looked at.``; nothing where all were."""
+    run = summary.run
+    due = run.options.get(WHOLE, 0) if run else 0
+    columns = len(set(summary.columns) - _without_result(summary)) or 1
+    looked = summary.counters["updates_compared"] + summary.counters["updates_given_up"]
+    if run is None or not isinstance(due, int) or looked >= due * columns:
+        return ""
+    verb = "was" if looked == 1 else "were"
+    whose = "that were recorded" if run.options.get("server") == "none" else f"of the profile {run.profile}"
+    return f" Only {looked:,} of the {due * columns:,} updates {whose} {verb} looked at."
 
 
 def _except(summary: Summary) -> str:
@@ -208,12 +232,12 @@ def coverage(summary: Summary) -> str:
 
 def titled(info: RequirementInfo) -> str:
     """The title of a requirement, with a note if its verdicts are about the kit's own model."""
-    return f"{info.title} (the kit's own model)" if info.judged_on == "model" else info.title
+    return f"{info.title} (the kit's own model)" if info.judged_on == MODEL else info.title
 
 
 def about(info: RequirementInfo) -> str:
     """Level and basis of a requirement, with a note if its verdicts are not about the server."""
-    model = " · the kit's own model, no verdict about the server" if info.judged_on == "model" else ""
+    model = " · the kit's own model, no verdict about the server" if info.judged_on == MODEL else ""
     return f"{info.level} · {info.basis}{model}"
 
 
@@ -237,6 +261,19 @@ def asked_words(asked: Asked) -> str:
         parts.append(f"settled what the table only assumes: {', '.join(settled)}")
     wrong = len(asked.contradictions())
     return "; ".join([*parts, f"{wrong} contradicted" if wrong else "none contradicted"])
+
+
+def notices(counts: Mapping[Notice, int]) -> Iterator[str]:
+    """What the run met in its surroundings, the first few of each kind."""
+    kinds: dict[tuple[str, str], list[Notice]] = {}
+    for notice in counts:
+        kinds.setdefault((notice.subject, notice.kind), []).append(notice)
+    for (subject, _), alike in kinds.items():
+        for notice in alike[:NOTICES]:
+            times = f" ({counts[notice]:,} times)" if counts[notice] > 1 else ""
+            yield f"{notice.check or subject}: {notice.message}{times}"
+        if len(alike) > NOTICES:
+            yield f"{subject}: {len(alike) - NOTICES:,} more like these"
 
 
 def short_cell(cell: Cell) -> str:

@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 APPLYING, READING, PRINTING = "applying", "reading", "printing"  # when a server takes an event, reads a row; a client
 RELAYING: Final = "relaying"  # when a replica reads a relay log of any events
-MOMENTS: Final = (APPLYING, READING, PRINTING, RELAYING)
+IMPORTING: Final = "importing"  # when a server takes a data file by IMPORT TABLESPACE
+MOMENTS: Final = (APPLYING, READING, PRINTING, RELAYING, IMPORTING)
 # A key entry of an object points outside of it, or into its header.
 MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT = "member-in-diff", "member-in-document"
 TWICE_IN_DIFF: Final = "member-twice-in-diff"  # an object has a key again whose earlier value is a container
@@ -26,6 +27,8 @@ GTID_IN_TRANSACTION: Final = "gtid-in-transaction"  # GTID or GTID_TAGGED inside
 GTID_TWICE: Final = "gtid-twice"  # a GTID behind another one, then a statement that is a transaction by itself
 ROWS_QUERY_OUTSIDE: Final = "rows-query-outside"  # ROWS_QUERY behind a transaction, with no other one begun
 TRANSACTION_CONTEXT: Final = "transaction-context"  # an event that Group Replication keeps to itself
+# Of data files, which are sound: rows in several versions (INSTANT), beside SDI of more than one page.
+ROW_VERSIONS: Final = "row-versions"
 DAMAGES: Final = (
     MEMBER_IN_DIFF,
     MEMBER_IN_DOCUMENT,
@@ -39,10 +42,17 @@ DAMAGES: Final = (
     GTID_TWICE,
     ROWS_QUERY_OUTSIDE,
     TRANSACTION_CONTEXT,
+    ROW_VERSIONS,
 )
 
 
-_ENDS: Final = {APPLYING: "the server", READING: "the server", PRINTING: "mysqlbinlog", RELAYING: "a replica"}
+_ENDS: Final = {
+    APPLYING: "the server",
+    READING: "the server",
+    PRINTING: "mysqlbinlog",
+    RELAYING: "a replica",
+    IMPORTING: "the server",
+}
 
 
 class Crash(NamedTuple):

@@ -14,6 +14,7 @@ from conformance.servers.install.installation import Installation, from_path, on
 from conformance.servers.run.guests import Role, open_guest
 from conformance.servers.run.process import ProcessMaker
 from conformance.servers.run.template import PAGE_SIZE, template
+from conformance.servers.settings.listed import OPTION, listed
 from conformance.servers.specs import DEFAULT_IMAGE, Kind, ServerSpec, parse_spec
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ def parse_server_option(text: str) -> tuple[str, str | None]:
         raise SpecError(text, "the name is missing or wrong", expected="NAME=VALUE", what="server option")
     if name in ("datadir", "socket", "port", "pid-file", "log-error", "bind-address", "tmpdir", "user", "server-id"):
         raise SpecError(text, f"the lab sets {name} itself", expected="another option", what="server option")
+    if (setting := listed(name)) is not None and setting.treatment == OPTION:
+        problem = f"the lab sets {name} itself: {setting.why}"
+        raise SpecError(text, problem, expected="another option", what="server option")
     return name, value if equals else None
 
 
@@ -81,6 +85,17 @@ def resolve(
     if spec.kind is Kind.PROCESS:
         return _private(spec, wishes, narrate, progress)
     return _automatic(wishes, narrate, progress)
+
+
+def fit(server: Server | None) -> Server | None:
+    """The server, if the lab can judge it as it is set up; closes it and raises :class:`NotJudgeable` if not."""
+    if server is not None:
+        try:
+            server.require_fit()
+        except BaseException:
+            server.close()
+            raise
+    return server
 
 
 def prepare(

@@ -8,13 +8,18 @@ from abc import abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from conformance.requirements.versions import dialect_of
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, LoginRefused, ServerError, ServerUnavailable
+from conformance.servers.settings.asked import require_fit
+from conformance.servers.settings.rights import SCHEMA_PREFIX
+from conformance.servers.settings.sessions import Beginning
 from conformance.servers.wire.capture import Capture
 from conformance.servers.wire.connection import connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from conformance.servers.files import Files
     from conformance.servers.programs import Ended, Limits, Program
@@ -22,7 +27,6 @@ if TYPE_CHECKING:
 
 Seen = TypeVar("Seen")
 
-SCHEMA_PREFIX = "binlog_lab_"
 # How long the removal of a schema may wait for tables in use, where something failed. Two sessions of a client that is
 # gone can hang for good (observed on 9.7.4): FLUSH TABLES ... FOR EXPORT holds its lock and waits until purge stops,
 # and purge waits for the table behind DROP, which waits for that lock. What stays is found by guests.leftovers.
@@ -41,6 +45,7 @@ class Server(Closing):
     attachable: bool = True  # other processes of the lab can use it by its address alone
     client_host: str = "localhost"  # what the server calls the host that the lab connects from
     address: Address
+    _beginning: Beginning | None = None  # of the sessions of the lab's own account
 
     def connect(
         self,
@@ -50,19 +55,48 @@ class Server(Closing):
         database: str | None = None,
         timeout: float | None = None,
         tcp: bool = False,
+        inherits: AbstractSet[str] = frozenset(),
     ) -> Connection:
-        """A new session; as the lab's own account unless ``user`` says otherwise."""
+        """A new session; as the lab's own account unless ``user`` says otherwise.
+
+        The lab's own sessions begin alike on all servers (``servers.settings``), but for variables that a session
+        ``inherits`` from the server.
+        """
         address = (self.tcp_address() if tcp else self.address).as_user(user, password)
         log_in = partial(connect, address, database=database, timeout=timeout, fate=self.fate)
         try:
             try:
-                return log_in()
+                connection = log_in()
             except LoginRefused:
                 if user is not None or not self.introduced():
                     raise
-                return log_in()
+                connection = log_in()
         except ConnectionLost as error:
             raise self.fate(error) from None
+        if user is None:
+            self._begin(connection, inherits)
+        return connection
+
+    def _begin(self, connection: Connection, inherits: AbstractSet[str]) -> None:
+        """Give a session of the lab its settings; the server is asked at the first one."""
+        try:
+            if self._beginning is None:
+                self._beginning = Beginning(connection)
+            self._beginning.put(connection, inherits)
+        except BaseException:
+            connection.close()
+            raise
+
+    def opening_words(self, program: str) -> list[str]:
+        """The words that let a session of a client program begin as those of the lab do."""
+        statement = "" if self._beginning is None or program != "mysql" else self._beginning.statement()
+        return [f"--init-command={statement}"] if statement else []
+
+    def require_fit(self) -> None:
+        """Raise :class:`NotJudgeable` where settings or rights keep the lab from judging this server."""
+        with self.connect() as connection:
+            assert self._beginning is not None
+            require_fit(connection, self._beginning, dialect_of(self.number).terms.show_log)
 
     def introduced(self) -> bool:
         """Whether another login attempt may succeed, because the server was just reminded of the account."""

@@ -42,6 +42,11 @@ class ServerUnavailable(ServerError):
         super().__init__("\n".join(parts))
 
 
+class ProgramUnusable(ServerUnavailable):
+    """A client program that ought to be there is missing, cannot be started, or is another one. That is the lab's
+    trouble, not a lack of the server's: what the program would show could not run."""
+
+
 class NoSuchFile(ServerError):
     """A file is not in the server's data directory."""
 
@@ -60,6 +65,10 @@ class CertificateRefused(ServerError):
 
 class GuestRefused(ServerError):
     """The lab refuses a server at an address, because others use it in a way the lab must not touch."""
+
+
+class NotJudgeable(ServerError):
+    """The lab cannot judge a server as its owner set it up, or with the rights that its account has."""
 
 
 class ConnectionLost(ServerError):
@@ -104,5 +113,16 @@ class BogusLog(CaptureError):
     """The server does not send its own log, because it cannot read an event there (error 1236, observed on 8.0.45)."""
 
 
+class UnreadableLog(CaptureError):
+    """The server sends its log, and what it sends contradicts itself."""
+
+
 class NoBinaryLog(CaptureError):
-    """The server has no binary log for the lab: it is off, or the account may not read it. No check changes that."""
+    """A server has no binary log for the lab: it is off, or the account may not read it. No check changes that.
+
+    ``server``: its id.
+    """
+
+    def __init__(self, message: str, server: str = "") -> None:
+        super().__init__(message)
+        self.server = server

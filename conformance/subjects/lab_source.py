@@ -145,6 +145,16 @@ class LabSource(Closing):
             columns=self._columns(),
         )
 
+    def record(self) -> list[tuple[bytes, list[bytes]]]:
+        """Keep all commands from now on, each with the packets of its answer."""
+        tape: list[tuple[bytes, list[bytes]]] = []
+        self._source.tape = tape
+        return tape
+
+    def answers(self, commands: Iterable[bytes]) -> list[tuple[bytes, list[bytes]]]:
+        """What the source answers to these commands of one session, without a connection."""
+        return self._source.answers(commands)
+
     def arm(self, served: Served, position: int) -> None:
         """Break the next dump that comes to a position of a Case's log."""
         self._source.armed = CutAt(served.start.file, position)

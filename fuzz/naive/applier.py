@@ -28,13 +28,13 @@ def apply(document: JsonValue, diffs: Sequence[Diff]) -> tuple[JsonValue, bool]:
             raise Refused("no place")
         parent: Any = root[0]
         for leg in diff.legs[:-1]:
-            parent = parent[_existing(parent, leg)]
+            parent = parent[existing(parent, leg)]
         unchanging |= _change(parent, diff)
     result: JsonValue = root[0]
     return result, unchanging
 
 
-def _existing(parent: Any, leg: Leg) -> Any:
+def existing(parent: Any, leg: Leg) -> Any:
     """The key or index of an element that is there."""
     kind, value = leg
     if kind == "member" and isinstance(parent, dict) and value in parent:
@@ -57,7 +57,7 @@ def _change(parent: Any, diff: Diff) -> bool:
             place = int(value) if kind == "cell" else max(len(parent) - 1 - int(value), 0)
             parent.insert(place, deepcopy(diff.value))
         return False
-    key = _existing(parent, leg)
+    key = existing(parent, leg)
     if diff.operation == REMOVE:
         del parent[key]
         return False

@@ -18,6 +18,7 @@ METADATA: Final = {  # bytes of metadata by type
     **dict.fromkeys((4, 5, 17, 18, 19, 242, 245, 249, 250, 251, 252, 255), 1),
     **dict.fromkeys((15, 16, 246, 247, 248, 254), 2),
 }
+KNOWN: Final = frozenset((*range(21), 242, *range(245, 256)))  # type bytes
 NUMERIC: Final = frozenset((0, 1, 2, 3, 4, 5, 8, 9, 13, 246))  # those that the SIGNEDNESS field counts
 _DIGITS: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)  # bytes of so many decimal digits
 

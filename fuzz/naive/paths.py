@@ -7,6 +7,7 @@ import re
 from typing import Final, TypeAlias
 
 from fuzz.naive.pieces import Refused
+from fuzz.naive.text import quoted
 
 Leg: TypeAlias = "tuple[str, str | int]"
 
@@ -52,15 +53,16 @@ def _after_space(text: str, at: int) -> int:
 
 def _leg(found: re.Match[str]) -> Leg:
     if found["bare"] is not None:
-        if not _is_identifier(found["bare"]):
+        if not is_identifier(found["bare"]):
             raise Refused("a name without quotes")
         return "member", found["bare"]
     if found["quoted"] is not None:
         try:
             name: str = json.loads(found["quoted"])
-            name.encode("utf-8", "surrogateescape")
         except ValueError:
             raise Refused("no JSON string") from None
+        if _surrogates(name) != _surrogates(found["quoted"]):
+            raise Refused("half a pair")
         return "member", name
     if found["cell"] is not None:
         return _cell(found["cell"])
@@ -69,7 +71,7 @@ def _leg(found: re.Match[str]) -> Leg:
         backwards = first[1] < last[1] if first[0] == "last" else first[1] > last[1]  # type: ignore[operator]
         if first[0] == last[0] and backwards:
             raise Refused("a range runs backwards")
-        return "several", f"{first} to {last}"
+        return "several", f"[{cell(first)} to {cell(last)}]"
     return "several", "**" if found["deep"] else ".*" if found["members"] else "[*]"
 
 
@@ -80,7 +82,34 @@ def _cell(text: str) -> Leg:
     return "last" if text.startswith("last") else "cell", int(digits)
 
 
-def _is_identifier(name: str) -> bool:
+def _surrogates(text: str) -> list[str]:
+    """Bytes that are not UTF-8, and halves of pairs that escapes made."""
+    return [character for character in text if 0xD800 <= ord(character) <= 0xDFFF]
+
+
+def write(legs: list[Leg]) -> str:
+    """The canonical text."""
+    text = "$"
+    for leg in legs:
+        text += _written(leg)
+    return text
+
+
+def _written(leg: Leg) -> str:
+    kind, value = leg
+    if kind == "member":
+        return "." + (str(value) if is_identifier(str(value)) else quoted(str(value)))
+    return str(value) if kind == "several" else f"[{cell(leg)}]"
+
+
+def cell(leg: Leg) -> str:
+    """What stands between the brackets of a cell."""
+    kind, value = leg
+    return str(value) if kind == "cell" else f"last-{value}" if value else "last"
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a name needs no quotes."""
     for place, character in enumerate(name):
         point = ord(character)
         if 0xDC80 <= point <= 0xDCFF:  # stands for a byte that is not UTF-8
@@ -90,4 +119,4 @@ def _is_identifier(name: str) -> bool:
         later = mark or 0x30 <= low <= 0x39 or point in _CONNECTORS
         if not (letter or character in "$_" or (place and later)):
             return False
-    return True
+    return name != ""

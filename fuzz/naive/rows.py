@@ -1,26 +1,19 @@
-"""TABLE_MAP and rows events (binlog-events 9, binlog-events 10, binlog-events 11)."""
+"""Rows events (binlog-events 10, binlog-events 11)."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fuzz.naive import columns
 from fuzz.naive.pieces import Pieces, Refused
+
+if TYPE_CHECKING:
+    from fuzz.naive.table_metadata import Column
 
 _PARTIAL: Final = 39
 _UPDATES: Final = (24, 31, _PARTIAL)
 _DELETES: Final = (25, 32)
 _FIRST_V2: Final = 30
-_SIGNEDNESS: Final = 1
-_TYPED_ARRAY: Final = 20
-
-
-class Column(NamedTuple):
-    """One column of a TABLE_MAP."""
-
-    kind: int
-    metadata: bytes
-    unsigned: bool
 
 
 class Diffs(NamedTuple):
@@ -41,40 +34,6 @@ class Rows(NamedTuple):
 
     rows: list[Row]
     refused: str
-
-
-def table(body: bytes) -> list[Column]:
-    """The columns of a TABLE_MAP. Raises :class:`Refused`."""
-    pieces = Pieces(body)
-    pieces.take(8)
-    for _ in ("schema", "table"):
-        pieces.take(pieces.packed())
-        if pieces.number(1):
-            raise Refused("a name without its end")
-    kinds = pieces.take(pieces.packed())
-    details = Pieces(pieces.take(pieces.packed()))
-    found = [_metadata(kind, details) for kind in kinds]
-    if details:
-        raise Refused("metadata without a column")
-    pieces.bits(len(kinds))
-    unsigned = b""
-    while pieces:
-        kind, value = pieces.number(1), pieces.take(pieces.packed())
-        if kind == _SIGNEDNESS:
-            unsigned = value
-    # This bitmap has its highest bit first, and one bit for each numeric column (table-map-metadata 3.1).
-    flags = iter([bool(byte << place & 0x80) for byte in unsigned for place in range(8)])
-    return [
-        Column(kind, metadata, unsigned=kind in columns.NUMERIC and next(flags, False))
-        for kind, metadata in zip(kinds, found, strict=True)
-    ]
-
-
-def _metadata(kind: int, details: Pieces) -> bytes:
-    if kind == _TYPED_ARRAY:  # the type of an element, and its metadata
-        element = details.take(1)
-        return element + details.take(columns.METADATA.get(element[0], 0))
-    return details.take(columns.METADATA.get(kind, 0))
 
 
 def rows(code: int, body: bytes, known: list[Column]) -> Rows:
@@ -136,11 +95,11 @@ def _image(pieces: Pieces, known: list[Column], places: list[int], chosen: list[
     nulls = pieces.bits(len(places))
     values: list[columns.Plain | Diffs] = []
     for place, null in zip(places, nulls, strict=True):
-        kind, metadata, unsigned = known[place]
+        column = known[place]
         if null:
             values.append(None)
         elif place in chosen:
             values.append(Diffs(pieces.take(pieces.number(4))))
         else:
-            values.append(columns.read(kind, metadata, unsigned=unsigned, pieces=pieces))
+            values.append(columns.read(column.kind, column.metadata, unsigned=column.unsigned, pieces=pieces))
     return values

@@ -152,6 +152,7 @@ def seeds() -> Iterator[tuple[str, bytes]]:
         ("set", 0, b"$.a", encode(2)), ("shorter", 0, b"$.b", encode("x")), ("longer", 0, b"$.b", encode("longer")),
         ("member", 1, b"$.d", encode({})), ("cell", 1, b"$.c[1]", encode(9)), ("append", 1, b"$.c[9]", encode(9)),
         ("front", 1, b"$.c[last-9]", encode(9)), ("remove", 2, b"$.b", None), ("remove-cell", 2, b"$.c[last]", None),
+        ("cell-of-an-object", 1, b"$[1]", encode(9)),
     ):  # fmt: skip
         yield f"small-{name}", join(small, diff(operation, path, value))
     two = diff(2, b"$.b", None) + diff(0, b"$.c", encode([9, 9, 9, 9]))

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Final
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.values import JsonValue, same
 from conformance.reference.partial.diffs import Diff, Operation, RawDiff, decode_diffs, encode_diffs, split_diffs
-from conformance.reference.partial.paths import Cell, CellRange, Member, Wildcard
 from fuzz import documents
 from fuzz.naive import diffs as naive
 from fuzz.naive.documents import identical
 from fuzz.naive.pieces import Refused
+from fuzz.targets.path import leg_of
 from fuzz.violation import attempt, require
 from generators.damaged_events import diff
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from conformance.reference.partial.paths import Path
-    from fuzz.naive.paths import Leg
 
 INVARIANT: Final = (
     "The naive reader reads the same diffs, or refuses them too; what is read is written as diffs that read the same;"
@@ -76,25 +73,8 @@ def _compare(data: bytes, diffs: tuple[Diff, ...] | None) -> None:
         return
     require(diffs is not None, "the reference reads what the naive reader reads", others)
     for one, other in zip_longest(diffs or (), others):
-        same = one and other and (one.operation, legs_of(one.path)) == (other.operation, other.legs)
+        same = one and other and (one.operation, [*map(leg_of, one.path.legs)]) == (other.operation, other.legs)
         require(same and identical(one.value, other.value), "both read the same diffs", one, other)
-
-
-def legs_of(path: Path) -> list[Leg]:
-    """The legs as the naive reader gives them."""
-    return [_leg(leg) for leg in path.legs]
-
-
-def _leg(leg: Member | Cell | CellRange | Wildcard) -> Leg:
-    match leg:
-        case Member(name):
-            return "member", name
-        case CellRange(first, last):
-            return "several", f"{_leg(first)} to {_leg(last)}"
-        case Cell(index, from_end):
-            return "last" if from_end else "cell", index
-        case Wildcard(text):
-            return "several", text
 
 
 def _data(frames: list[RawDiff]) -> list[bytes]:

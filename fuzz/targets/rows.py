@@ -14,6 +14,7 @@ from fuzz.events import every_type, row_bodies, tables
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited, mutate_columns
 from fuzz.naive import rows as naive
+from fuzz.naive import table_metadata
 from fuzz.prefixed import join, mutate_one, split
 from fuzz.violation import attempt, require
 
@@ -74,7 +75,7 @@ def check(data: bytes) -> None:
 
 def _compare(code: int, table: bytes, event: bytes, rows: list[Row], error: CodecError | None) -> None:
     """Read the rows a second time, and compare."""
-    found = naive.rows(code, event, naive.table(table))
+    found = naive.rows(code, event, table_metadata.read(table).columns)
     require(len(found.rows) == len(rows), "both readers read as many rows", len(found.rows), len(rows))
     require(bool(found.refused) == (error is not None), "both readers refuse the same row", found.refused, str(error))
     for row, other in zip(rows, found.rows, strict=True):

@@ -19,9 +19,15 @@ from conformance.reference.sql.formatting import format_expression
 from conformance.reference.sql.row_expressions import RowFacts, read_expression
 from conformance.reference.tables.columns import PartialJson
 from fuzz import documents
+from fuzz.mutators.calls import call
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited
 from fuzz.mutators.trees import mutate_document
+from fuzz.naive import expressions as naive
+from fuzz.naive.documents import holds_decimal, identical
+from fuzz.naive.documents import read as naive_document
+from fuzz.naive.pieces import Refused
+from fuzz.naive.terms import NULL, NoOpinion
 from fuzz.prefixed import join, mutate_one, split
 from fuzz.violation import attempt, require
 from generators.damaged_events import STORED
@@ -31,11 +37,13 @@ from generators.updates import partial, whole
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from conformance.reference.errors import CodecError
     from conformance.reference.partial.expression import Expression
 
 INVARIANT: Final = (
     "An expression that is parsed is written as SQL that parses to the same expression; what the model says an UPDATE"
-    " makes of a sound document is a document that can be read, and its diffs lead a replica to an equal one."
+    " makes of a sound document is what the naive evaluator makes, where it has an opinion, and a document that can be"
+    " read; its diffs lead a replica to an equal one."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.sql.expressions",
@@ -49,6 +57,7 @@ INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.partial.document",
     "conformance.reference.partial.evaluation",
     "conformance.reference.partial.in_place",
+    "conformance.reference.partial.merging",
     "conformance.reference.partial.update",
 )
 MAX_LEN: Final = 768
@@ -56,6 +65,8 @@ DICTIONARY: Final = (
     b"JSON_SET(", b"JSON_REPLACE(", b"JSON_REMOVE(", b"JSON_OBJECT(", b"JSON_ARRAY(", b"CAST(", b" AS JSON)",
     b" AS UNSIGNED)", b" AS SIGNED)", b" AS DECIMAL(5,2))", b" AS DATETIME(6))", b"REPEAT(", b"CONCAT(", b"TRUE",
     b"NULL", b"DATE'2024-02-29'", b"TIME'-838:59:59'", b"TIMESTAMP'2024-02-29 12:34:56'", b"x'00ff'", b"b'101'",
+    b"JSON_INSERT(", b"JSON_ARRAY_APPEND(", b"JSON_ARRAY_INSERT(", b"JSON_MERGE_PATCH(", b"JSON_MERGE_PRESERVE(",
+    b"'null'", b"'{\"a\": null}'", b"'[1, {\"a\": 2}]'",
     b"'$.a'", b"'$[0]'", b"'$[last]'", b"0x0a", b"1e0", b".5", b"18446744073709551616", b"j,",
 )  # fmt: skip
 _COLUMNS: Final = Columns(json=("j",))
@@ -71,6 +82,8 @@ def check(data: bytes) -> None:
     if attempt(decode_strict, stored)[1] is None:
         _over_a_row(stored, sql.decode("utf-8", "surrogateescape"))
     expression, refused = attempt(parse_expression, sql.decode("utf-8", "surrogateescape"))
+    if attempt(decode_strict, stored)[1] is None and isinstance(refused, MysqlError | None):
+        _compare(stored, sql.decode("utf-8", "surrogateescape"), expression, refused)
     if expression is None:
         require(refused, "an expression is parsed or refused")
         return
@@ -86,6 +99,7 @@ def check(data: bytes) -> None:
 def _over_a_row(stored: bytes, sql: str) -> None:
     """What applications write, over the row; and the form that is proposed for what is logged whole."""
     read, refused = attempt(read_expression, sql, RowFacts({"j": stored}))
+    _compare(stored, sql, None if read is None else read.expression, refused)
     if read is None:
         require(refused, "an expression over a row is read or refused")
         return
@@ -100,6 +114,33 @@ def _over_a_row(stored: bytes, sql: str) -> None:
         return
     again, _ = attempt(update_row, {"j": stored}, [Assignment("j", form.expression)], _COLUMNS, log_diffs=True)
     require(again is not None and again.columns["j"].diffs, "a proposed form is logged as diffs", form)
+
+
+def _compare(stored: bytes, sql: str, expression: Expression | None, refused: CodecError | None) -> None:
+    """Evaluate the text a second time, and compare."""
+    column = naive_document(stored)
+    if holds_decimal(column):
+        return  # a server writes one anew, as the target of the applier knows
+    try:
+        wanted = naive.evaluate(sql, column)
+    except NoOpinion:
+        return
+    except Refused as reason:
+        if expression is not None:
+            _, refused = attempt(update_row, {"j": stored}, [Assignment("j", expression)], _COLUMNS, log_diffs=True)
+        require(refused, "what the naive evaluator refuses is refused", str(reason))
+        return
+    change = None
+    if expression is not None:
+        change, refused = attempt(update_row, {"j": stored}, [Assignment("j", expression)], _COLUMNS, log_diffs=True)
+    if change is None:
+        deep = isinstance(refused, MysqlError) and refused.number == 3157
+        require(deep, "what the naive evaluator takes is taken", wanted, str(refused))
+        return
+    after = change.columns["j"].after
+    require((after is None) == (wanted is NULL), "both evaluate to NULL, or to a document", wanted, after)
+    if after is not None:
+        require(identical(naive_document(after), wanted.value), "both make the same document", wanted, decode(after))
 
 
 def _numbers(sql: bytes) -> list[bytes]:
@@ -145,8 +186,10 @@ def _evaluated(stored: bytes, expression: Expression) -> None:
 
 
 def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-    """Change the document as a tree, or the text by bytes and words."""
+    """Change the document as a tree, or the text by bytes and words; or take a call of its own."""
     draw = SeedDraw(seed)
+    if draw.below(4) == 0:
+        return join(split(data, 2)[0], call(draw).encode())[:max_size]
     if draw.below(3) == 0:
         stored, sql = split(data, 2)
         place = draw.below(len(sql) + 1)
@@ -176,9 +219,28 @@ _TEXTS: Final = (
 )  # fmt: skip
 
 
+# Of these the naive evaluator has an opinion.
+_CALLS: Final = (
+    """JSON_MERGE_PATCH('{"a": 1, "b": [2]}', '{"a": null, "c": {"d": null}}')""",
+    """JSON_MERGE_PATCH(NULL, '{}', '[1]')""",
+    """JSON_MERGE_PATCH('{}', NULL, '{}')""",
+    """JSON_MERGE_PRESERVE('[1]', '{"a": 1}', '2', 'null')""",
+    """JSON_MERGE_PRESERVE('{"a": 1}', '{"a": [2], "b": 3}')""",
+    """JSON_ARRAY_APPEND('{"a": 1, "b": []}', '$.a', 2, '$.b', NULL)""",
+    """JSON_REPLACE('[1, [2]]', '$[1][0]', 'x', '$[5]', 1)""",
+    """JSON_ARRAY_INSERT('[1, 2]', '$[1]', 'x', '$[9]', TRUE, '$[last-9]', 0)""",
+    """JSON_SET('{"a": 1}', '$.a[3]', 2)""",
+    """JSON_INSERT('{"a": [1]}', '$.a', 0, '$.b', 'x', '$.a[1]', 2)""",
+    """JSON_SET('1', '$[last-1]', 2, '$[0]', j)""",
+    """JSON_REMOVE('{"a": {"b": 1}, "c": [1, 2]}', '$.a.b', '$.c[last]', '$.x')""",
+    """JSON_SET(j, '$.1a', 1)""",
+    """JSON_ARRAY_INSERT('{"a": [1]}', '$[0].a[0]', 2)""",
+)
+
+
 def seeds() -> Iterator[tuple[str, bytes]]:
     """Every form of the grammar, and generated updates."""
-    for number, text in enumerate(_TEXTS):
+    for number, text in enumerate((*_TEXTS, *_CALLS)):
         yield f"text-{number}", join(STORED, text.encode())
     for name in ("objects", "nested", "array-placed", "object-of-strings"):
         stored = encode(documents.SMALL[name])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from conformance.reference.tables.columns import LONG, VARCHAR, YEAR, ColumnType
 from conformance.reference.tables.definitions import table_map
 from conformance.reference.tables.metadata import (
     SHIPPED,
+    Bits,
+    Field,
     MetadataRules,
+    PrefixKey,
     charset_columns,
     decode_metadata,
     encode_metadata,
@@ -21,6 +26,8 @@ from conformance.reference.text.table_metadata import metadata_text, type_name
 from fuzz.events import tables
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited
+from fuzz.naive import table_metadata as naive
+from fuzz.naive.pieces import Refused
 from fuzz.violation import attempt, require
 from generators.definitions import definition
 from generators.draw import Stream
@@ -28,9 +35,11 @@ from generators.draw import Stream
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from conformance.reference.tables.metadata import ColumnInfo
+
 INVARIANT: Final = (
-    "A TABLE_MAP that is read is written as one that reads the same, and describes as many columns as it has, whatever"
-    " its metadata says of them."
+    "The naive reader reads the same TABLE_MAP and describes its columns alike, or refuses it too; what is read is"
+    " written as one that reads the same, and describes as many columns as it has, whatever its metadata says of them."
 )
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.tables.metadata",
@@ -55,6 +64,7 @@ def check(data: bytes) -> None:
     """Check the number of the rules, and a TABLE_MAP body."""
     rules = _RULES[data[0] % len(_RULES)] if data else SHIPPED
     table, _ = attempt(TableMap.decode, data[1:], rules)
+    _compare(data[1:], table, rules)
     if table is None:
         return
     written, unwritten = attempt(table.encode)
@@ -83,6 +93,37 @@ def check(data: bytes) -> None:
         require(0 <= place < count, "columns are counted inside the table", place)
     for field in table.metadata:
         attempt(key_parts, field)
+
+
+def _compare(body: bytes, table: TableMap | None, rules: MetadataRules) -> None:
+    """Read the TABLE_MAP a second time, and compare."""
+    last = None if rules.skips_unknown else rules.highest
+    try:
+        other = naive.read(body, naive.Rules(rules.year_counted, rules.worklog_numbering, last))
+    except Refused as reason:
+        require(table is None, "the naive reader reads what the reference reads", str(reason))
+        return
+    require(table is not None, "the reference reads what the naive reader reads", other)
+    if table is None:
+        return
+    head = (table.table_id, table.flags, table.schema, table.table)
+    require(head == other[:4], "both readers read the same head", head)
+    numbers = [field.field for field in table.metadata]
+    require(numbers == [number for number, _ in other.fields], "both readers read the same fields", numbers)
+    for info, column in zip(table.described, other.columns, strict=True):
+        require(_plain(info) == column, "both readers describe a column alike", info, column)
+    unsigned = tuple(info.unsigned for info in table.described)
+    require(table.unsigned == unsigned, "rows are read with the signs that are printed", table.unsigned)
+
+
+def _plain(info: ColumnInfo) -> naive.Column:
+    """The column as the naive reader gives it."""
+    key = None if info.key_position is None else (info.key_position, info.key_prefix)
+    kind, metadata = info.type.type, info.type.metadata.to_bytes(info.type.metadata_size, "little")
+    return naive.Column(
+        kind, metadata, info.nullable, info.name, info.unsigned, info.collation, info.members, info.geometry,
+        info.dimension, info.visible, key,
+    )  # fmt: skip
 
 
 def mutate(data: bytes, max_size: int, seed: int) -> bytes:
@@ -118,6 +159,17 @@ def _fields(data: bytes) -> list[tuple[int, bytes]]:
     return fields
 
 
+# YEAR, INT and a VARCHAR whose first two characters are in the key, to be written by all rules.
+_SIGNS_AND_KEY: Final = TableMap(
+    table_id=7,
+    schema="d",
+    table="t",
+    columns=(ColumnType(YEAR), ColumnType(LONG), ColumnType(VARCHAR, 40)),
+    nullable=(True, False, False),
+    metadata=(Bits(Field.SIGNEDNESS, (True, False)), PrefixKey(((2, 2), (1, 0)))),
+)
+
+
 def seeds() -> Iterator[tuple[str, bytes]]:
     """The tables of the other targets, and generated definitions with every kind of metadata."""
     for number, table in tables().items():
@@ -128,3 +180,5 @@ def seeds() -> Iterator[tuple[str, bytes]]:
         body = table_map(made, "FULL" if number % 3 else "MINIMAL", table_id=7).encode()
         if len(body) <= 500:
             yield f"definition-{number}", bytes((number % 2,)) + body
+    for number, rules in enumerate(_RULES):
+        yield f"signs-and-key-{number}", bytes((number,)) + replace(_SIGNS_AND_KEY, rules=rules).encode()

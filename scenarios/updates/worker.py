@@ -129,7 +129,10 @@ def run_one(job: Job, number: int, updates: int) -> dict[str, Any]:
     session: Session | None = None
     try:
         session = session_for(job)
-        return row | {"server": session.server.version} | row_of(session.run(number, updates))
+        result = session.run(number, updates)
+        if result.failure:  # a block without a verdict is no row: the campaign ends, and says which
+            return row | {"failure": result.failure, "exit_code": 3}
+        return row | {"server": session.server.version} | row_of(result)
     except ServerError as error:
         fate = error
         if session is not None and isinstance(error, ConnectionLost):

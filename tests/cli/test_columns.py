@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
+from conformance.cli import interrupts
 from conformance.cli.columns import column_names, server_pairs
 from conformance.cli.console import Usage
 from conformance.cli.plugin import LabRun
 from conformance.harness.campaign.run import CampaignFailed
 from conformance.harness.settings import Settings
-from conformance.servers.errors import CaptureError, ConnectionLost, NoBinaryLog, SqlError
+from conformance.servers.errors import CaptureError, ConnectionLost, NoBinaryLog, ProtocolError, SqlError
+from conformance.servers.recording.tape import NoAnswer
 from conformance.stream import Block, CaseVerdict, Subject
 from tests.cli.written_reports import assert_whole, records, results
 from tests.live import Ended, lab
@@ -97,8 +99,9 @@ def column(
     run.sink = sunk.append
     settings = SimpleNamespace(column="a", subject="")
     run._lab = SimpleNamespace(
-        settings=settings, lives=lives, known=known, revive=revive, subject="a", sink=sunk.append
-    )
+        settings=settings, lives=lives, known=known, revive=revive, subject="a", sink=sunk.append,
+        server=SimpleNamespace(id="under-test"),
+    )  # fmt: skip
     run.selected = [Item("test_one", "FR1"), Item("test_two", "FR2", "FR3"), Item("test_three", "FR4")]
     run._run_items = {run.selected[0]}
     return run
@@ -152,6 +155,15 @@ def test_a_death_costs_one_check_and_the_others_run(error: Exception) -> None:
     assert [message.split(":")[0] for message in run.column_errors] == ["some/test_two"]  # so the run ends with 3
 
 
+def test_a_recorded_death_costs_one_check_though_nothing_can_be_revived() -> None:
+    def unrecorded() -> None:
+        raise NoAnswer("the recording has no answer to alive")
+
+    run = column([], columns=(), revive=unrecorded)
+    assert run._outlived(run.selected[1], ConnectionLost("the connection is closed"))
+    assert run.could_not_run is None
+
+
 def test_a_server_that_dies_under_every_check_ends_the_run() -> None:
     run = column([], columns=(), revive=lambda: None)
     assert [run._outlived(run.selected[1], ConnectionLost("gone")) for _ in range(4)] == [True, True, True, False]
@@ -177,6 +189,63 @@ def test_other_ends_are_ends(error: Exception, options: dict[str, Any]) -> None:
     run = column(sunk, **{"columns": (), "revive": lambda: None, **options})
     assert not run._outlived(run.selected[1], error)
     assert sunk == []
+
+
+@pytest.mark.parametrize("error", [IndexError("list index out of range"), ProtocolError("expected one row, got 0")])
+@pytest.mark.parametrize("columns", [(), ("a", "b")])
+def test_an_answer_that_nobody_foresaw_costs_one_check(error: Exception, columns: tuple[str, ...]) -> None:
+    sunk: list[Any] = []
+    run = column(sunk, columns=columns)
+    assert run._unforeseen(run.selected[1], error)
+    assert [record.verdicts for record in sunk if isinstance(record, Block)] == [{"not-run": 1}]
+    assert "some/test_two: it cannot go on with what it was told: " in run.column_errors[0]
+    assert str(error) in run.column_errors[0]
+    assert not run.stops
+
+
+def test_a_server_beside_without_a_log_costs_one_check() -> None:
+    run = column([], columns=())
+    assert run._unforeseen(run.selected[1], NoBinaryLog("log_bin is OFF", "process-5.6.24-85"))
+    assert not run._unforeseen(run.selected[1], NoBinaryLog("log_bin is OFF", run._lab.server.id))
+
+
+@pytest.mark.parametrize(
+    ("error", "options"),
+    [(IndexError("x"), {"known": False}), (ConnectionLost("gone"), {}), (NoBinaryLog("log_bin is OFF"), {})],
+)
+def test_without_a_server_there_is_no_other_check(error: Exception, options: dict[str, Any]) -> None:
+    sunk: list[Any] = []
+    assert not column(sunk, **options)._unforeseen(column(sunk).selected[1], error)
+    assert sunk == []
+
+
+def test_a_recording_that_lacks_an_answer_hides_no_cause() -> None:
+    """Behind a bad answer a check asks for something else, which the recording cannot have."""
+    sunk: list[Any] = []
+    run = column(sunk, columns=())
+    run._recording = SimpleNamespace(tapes=SimpleNamespace(problem="the recording has no answer to X"))
+    error = NoAnswer("the recording has no answer to X")
+    error.__context__ = ProtocolError("expected one row, got 0")
+    assert run._unanswered(run.selected[1], SimpleNamespace(excinfo=SimpleNamespace(value=error)))
+    assert run.column_errors[0].endswith(
+        "some/test_two: it cannot go on with what it was told: expected one row, got 0; behind that, the recording has"
+        " no answer to X"
+    )
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError("cannot release un-acquired lock"), ConnectionLost("gone")])
+def test_an_interrupt_ends_the_run_whatever_it_made_of_the_check(
+    error: Exception | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sunk: list[Any] = []
+    run = column(sunk, columns=())
+    call: Any = SimpleNamespace(excinfo=error and SimpleNamespace(value=error), when="call")
+    monkeypatch.setattr(interrupts, "_came", [interrupts.Terminated("SIGTERM")])
+    item: Any = run.selected[1]
+    item.session = SimpleNamespace(shouldstop=False)
+    run.pytest_runtest_makereport(item, call)
+    assert item.session.shouldstop
+    assert (run.incomplete, run.column_errors, sunk) == ("interrupted", [], [])
 
 
 def test_what_is_left_of_a_dead_column_did_not_run() -> None:

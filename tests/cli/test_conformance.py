@@ -60,13 +60,15 @@ def test_every_update_is_compared_and_none_differs(green: tuple[Path, Ended]) ->
     harmless = sum(verdicts[name] for name in ("pass", "deviates", "not-applicable", "info", "inconclusive"))
     assert verdicts["deviates"] == totals["deviating"]
     assert harmless == totals["cases"]
-    # What the worklogs leave open, what printed text cannot carry (FR7), and FR14 without a build to compare.
+    # What the worklogs leave open, what printed text cannot carry (FR7), and FR14 without a build to compare. A page of
+    # a dropped table may have left the buffer pool before it is looked at (SDI68).
     named = {
         word: {block["requirement"] for block in blocks if block.get("verdict") == word}
         for word in ("info", "inconclusive")
     }
     open_ones = {"FR7", "TMR1", "TMR2", "TMR4"}
-    assert named == {"info": open_ones, "inconclusive": {"FR14"}}
+    assert named["info"] == open_ones
+    assert {"FR14"} <= named["inconclusive"] <= {"FR14", "SDI68"}
 
 
 @live
@@ -233,7 +235,7 @@ def test_without_a_server_recordings_are_judged_and_it_is_said(tmp_path: Path) -
     assert found["totals"]["updates_compared"] == 600
     assert found["totals"]["mismatches"] == 0
     assert [(each["id"], each["version"]) for each in found["subjects"]] == [
-        ("captures 9.7.4", "9.7.4"), ("captures 8.0.45", "8.0.45"),
+        ("captures 9.7.4", "9.7.4"), ("captures 8.0.45", "8.0.45"), ("model", None),
     ]  # fmt: skip
     assert {name: each["verdict"] for name, each in found["requirements"]["F3"]["subjects"].items()} == {
         "captures 9.7.4": "pass", "captures 8.0.45": "pass",

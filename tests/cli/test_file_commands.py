@@ -162,7 +162,7 @@ def test_text_is_the_clients_and_stderr_counts_what_is_not_shown() -> None:
 
 
 def test_comments_have_local_times() -> None:
-    done = lab("decode", SOUND, env={"TZ": "Asia/Tokyo"})
+    done = lab("decode", SOUND, env={"TZ": "JST-9"})  # a name needs tzdata, which an empty Debian 12 lacks
     utc = lab("decode", SOUND, env={"TZ": "UTC"})
     assert done.out.splitlines()[4].startswith("#261120 15:")
     assert utc.out.splitlines()[4].startswith("#261120  6:")

@@ -15,6 +15,7 @@ import pytest
 
 from conformance.cli import main as frame
 from conformance.cli.console import CouldNotRun, InputCorrupt, Usage
+from conformance.cli.interrupts import Terminated
 from conformance.report.directory import ReportDirectory
 from conformance.version import __version__
 from tests.live import environment
@@ -121,7 +122,7 @@ def test_a_full_disk_is_said_in_words(ending: Callable[..., int], capsys: pytest
     assert "/tmp/x: no space left on the device" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), frame.Terminated("SIGTERM")])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), Terminated("SIGTERM")])
 def test_an_interrupted_run_is_incomplete(
     ending: Callable[..., int], error: BaseException, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -145,7 +146,8 @@ def test_sigterm_ends_a_command_through_its_finally_blocks(tmp_path: Path) -> No
         "def body():\n"
         "    try:\n"
         "        print('ready', flush=True)\n"
-        "        time.sleep(60)\n"
+        "        while True:\n"
+        "            time.sleep(0.01)\n"  # a signal between two bytecodes does not wake a sleep that begins behind it
         "    finally:\n"
         f"        open({str(tmp_path / 'cleaned')!r}, 'w').close()\n"
         "module = types.ModuleType('conformance.cli.conformance')\n"
@@ -181,7 +183,8 @@ def test_an_interrupt_amid_the_end_of_a_generator_is_not_lost(kind: str) -> None
         "def body():\n"
         "    for _ in events():\n"
         "        break\n"
-        "    time.sleep(60)\n"
+        "    while True:\n"
+        "        time.sleep(0.01)\n"
         "module = types.ModuleType('conformance.cli.conformance')\n"
         "module.command = click.Command('conformance', callback=body)\n"
         "sys.modules[module.__name__] = module\n"
@@ -192,6 +195,27 @@ def test_an_interrupt_amid_the_end_of_a_generator_is_not_lost(kind: str) -> None
     assert (ended.returncode, ended.stdout) == (4, "")
     assert "interrupted" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("hiding", ["RuntimeError('cannot release un-acquired lock')", "OSError(28, 'full', 'x')"])
+def test_an_interrupt_that_hides_behind_another_error_is_not_lost(hiding: str) -> None:
+    """As where a lock is to be released that the interrupt kept from being taken again."""
+    program = (
+        "import os, signal, sys, types, click\n"
+        "from conformance.cli.main import main\n"
+        "def body():\n"
+        "    try:\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    finally:\n"
+        f"        raise {hiding}\n"
+        "module = types.ModuleType('conformance.cli.conformance')\n"
+        "module.command = click.Command('conformance', callback=body)\n"
+        "sys.modules[module.__name__] = module\n"
+        "sys.argv = ['binlog-lab', 'conformance']\n"
+        "main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (4, "", "\nbinlog-lab: interrupted\n")
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

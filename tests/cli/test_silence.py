@@ -116,3 +116,14 @@ def test_each_requirement_counts_by_itself() -> None:
 
 def _updates(number: int) -> dict[tuple[str, str], int]:
     return {(name, row): number for name, rows in least_cases().items() if name == UPDATES for row in rows}
+
+
+def test_a_run_without_a_server_says_how_few_of_its_updates_it_looked_at(tmp_path: Path) -> None:
+    """Recorded blocks are judged whole: of one update that is asked for, fifty are, and no share is above 100 %."""
+    command = [sys.executable, "-m", "conformance", "conformance", "--server", "none", "-r", "FR2", "--updates", "1"]
+    done = subprocess.run(
+        [*command, "--report", str(tmp_path / "report")], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert "updates 50 of 50 (100 %)" in done.stdout + done.stderr
+    words = "Only 100 of the 4,000 updates that were recorded were looked at."  # of two servers
+    assert words in " ".join(done.stdout.split())

@@ -37,17 +37,17 @@ while [ "$count" -gt 0 ]; do
 done
 exec {program} $first {defaults} "$@"
 """
-_MYSQLBINLOG: Final = """#!/bin/sh
-# The double of {version}: the client prints as the older one.
+_SAYS: Final = """#!/bin/sh
+case " $* " in *" --version "*) echo "{name}  Ver {version} for Linux on x86_64 (a double)"; exit 0;; esac
+"""
+_MYSQLBINLOG: Final = """# The double of {version}: the client prints as the older one.
 exec 4>&1
 status=$({{ {{ {program} "$@"; echo $? >&3; }} | LC_ALL=C sed -E {script} >&4; }} 3>&1)
 # The end of a client that died is its signal, as without the script.
 [ "$status" -le 128 ] || {{ ulimit -c 0; kill "-$((status - 128))" $$; }}
 exit "$status"
 """
-_OTHER: Final = """#!/bin/sh
-exec {program} "$@"
-"""
+_OTHER: Final = 'exec {program} "$@"\n'
 # The character sets around a user variable: those under its own header line, which is held.
 _CHARSETS: Final = (
     r"/^#[0-9]+ .*end_log_pos/h"
@@ -77,8 +77,8 @@ def install(folder: Path, real: Installation, lacks: Lacking, dialect: Dialect) 
     for name in (*_PROGRAMS, "mysqlbinlog"):
         words = shlex.join(real.program(name))
         script = shlex.quote(_script(dialect))
-        text = _MYSQLBINLOG if name == "mysqlbinlog" else _OTHER
-        texts[name] = text.format(version=lacks.version, program=words, script=script)
+        text = _SAYS + (_MYSQLBINLOG if name == "mysqlbinlog" else _OTHER)
+        texts[name] = text.format(name=name, version=lacks.version, program=words, script=script)
     for name, text in texts.items():
         path = folder / name
         path.write_text(text, encoding="utf-8")

@@ -90,6 +90,12 @@ def test_the_client_prints_as_the_older_one(double: Installation) -> None:
     assert (done.returncode, done.stdout) == (0, OLDER)
 
 
+def test_a_client_says_that_it_is_of_the_version(double: Installation) -> None:
+    for name in ("mysqlbinlog", "mysql"):
+        said = run(double, name, "--no-defaults", "--version").stdout
+        assert said == f"{name}  Ver 8.0.45 for Linux on x86_64 (a double)\n"
+
+
 def test_a_client_that_dies_is_seen_to_die(double: Installation) -> None:
     assert run(double, "mysqlbinlog", "die").returncode == -signal.SIGSEGV
 

@@ -55,7 +55,7 @@ KINDS: Final = (
     Kind("reference", "a changed function of the reference, under its tests", "python -m tests.faults --reference"),
     Kind("oracles", "a changed function of the reference, under fuzz targets", "python -m tests.faults --oracles"),
     Kind("live", "a changed function of the reference, under the main job", "python -m tests.faults --live"),
-    Kind("servers", "a real server behind a relay, under the kit's own checks", "python -m tests.faults --servers"),
+    Kind("servers", "a faulty server, or model, under the kit's own checks", "python -m tests.faults --servers"),
     Kind("spark", "a changed model or applier in Spark's workers, under a budget", "python -m tests.faults --spark"),
     Kind("subjects", "a decoder with one defect, under the suite for decoders", _TESTS, ("tests/subjects/",)),
     Kind("parts", "what breaks one part of a requirement, under its judge", _TESTS, ("tests/requirements/test_parts",)),

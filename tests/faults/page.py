@@ -48,9 +48,11 @@ The table has the first target that finds the fault, and the seconds of CPU unti
 _SERVERS: Final = """## Faulty servers
 
 `python -m tests.faults --servers --results tests/faults/results/servers.json` runs the kit's checks on each of these servers.
-A relay stands between a real server and the lab, and alters what passes.
+A relay stands between a real server and the lab, and alters what passes, or what the lab reads in a data file.
+For requirements about the kit's own model a function of the model is altered.
 A fault is caught if the requirement fails, and if the words of the failure name what is wrong.
-The last column is of the last recorded run of each.
+Each run has the checks that judge the requirement, and goes through the report to the rows of `results.json`.
+Exactly the rows that are due have to be red there; the last columns are of the last recorded run of each.
 """
 _NO_SERVER: Final = """## Requirements without a faulty server
 
@@ -142,15 +144,28 @@ def _finder(by: str | None) -> str:
 
 
 def _servers() -> list[str]:
-    problems = recorded("servers")
-    words = {None: "not run", "": "caught"}
-    lines = ["| server | breaks | what it does | last run |", "|---|---|---|---|"]
+    rows = recorded("servers")
+    lines = ["| server | breaks | what it does | last run | red and not due |", "|---|---|---|---|---|"]
     for fault in SERVER_FAULTS:
-        outcome = words.get(problems.get(fault.id), "**lives**")
-        lines.append(f"| `{fault.id}` | {', '.join(fault.breaks)} | {fault.does} | {outcome} |")
-    caught = sum(problems.get(fault.id) == "" for fault in SERVER_FAULTS)
+        row = rows.get(fault.id)
+        outcome = "not run" if row is None else "caught" if {*fault.breaks} <= {*row["red"]} else "**lives**"
+        beyond = ", ".join(name for name in (row or {"red": ()})["red"] if name not in fault.due)
+        lines.append(f"| `{fault.id}` | {', '.join(fault.breaks)} | {fault.does} | {outcome} | {beyond} |")
+    ran = [(fault, {*rows[fault.id]["red"]}) for fault in SERVER_FAULTS if fault.id in rows]
+    caught = sum({*fault.breaks} <= red for fault, red in ran)
     requirements = {name for fault in SERVER_FAULTS for name in fault.breaks}
-    return [f"{caught} of {len(SERVER_FAULTS)} are caught, for {len(requirements)} requirements.", "", *lines, ""]
+    counts = (
+        f"Rows of their reports: {sum(len(fault.due & red) for fault, red in ran):,} due and red, "
+        f"{sum(len(fault.due - red) for fault, red in ran):,} due and not red, "
+        f"{sum(len(red - fault.due) for fault, red in ran):,} red and not due."
+    )
+    return [
+        f"{caught} of {len(SERVER_FAULTS)} are caught, for {len(requirements)} requirements.",
+        counts,
+        "",
+        *lines,
+        "",
+    ]
 
 
 def _without_server() -> list[str]:

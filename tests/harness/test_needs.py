@@ -32,6 +32,9 @@ class _Answer:
     def __init__(self, *rows: tuple[str | None, ...]) -> None:
         self._rows = list(rows)
 
+    def scalar(self) -> str | None:
+        return self._rows[0][0] if self._rows else None
+
     def texts(self) -> list[tuple[str | None, ...]]:
         return self._rows
 
@@ -41,6 +44,7 @@ class _Bare:
 
     id = provenance = "bare"
     version, number, started_by_us = "8.0.45", (8, 0, 45), True
+    server_version = version
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -99,6 +103,9 @@ def test_needs_of_a_check_are_those_of_its_room_and_its_own() -> None:
         ("status Innodb_redo_log_current_lsn", "the status variable Innodb_redo_log_current_lsn"),
         ("srs 4326", "the spatial reference system 4326"),
         ("tagged-gtids", "GTIDs with tags"),
+        ("right TRIGGER", r"the right TRIGGER: GRANT TRIGGER ON `binlog\_lab\_%`.* TO ''@''"),
+        ("creator", "log_bin_trust_function_creators, or the right SUPER: GRANT SUPER ON *.* TO ''@''"),
+        ("setting binlog_checksum=CRC32", "the setting binlog_checksum=CRC32, which is None"),
         ("program ibd2sdi", "the server's own ibd2sdi: there is no ibd2sdi"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.cases.script import build_script
 from conformance.harness.campaign.blocks import judge_block
-from conformance.harness.campaign.captures import captured_blocks, load_capture, recorded, recorded_versions
+from conformance.harness.campaign.captures import UPDATES, captured_blocks, load_capture, recorded, recorded_versions
 from conformance.reference.dialect import MYSQL
 from conformance.requirements.versions import dialect_of, parse_version
 
@@ -42,6 +42,7 @@ def _kinds(data: dict, version: str) -> Counter[str]:  # type: ignore[type-arg]
     )
 
 
+@pytest.mark.nightly
 def test_each_row_of_the_table_counts() -> None:
     """Under the dialect of 9.7 the blocks of 8.0.45 differ: in flags, in ROWS_QUERY, in documents."""
     fields: Counter[str] = Counter()
@@ -93,3 +94,9 @@ def test_an_anonymous_transaction_has_no_gtid() -> None:
         other = replace(observation, events=(bytes(event), *observation.events[1:]))
         fields = {item.field for item in judge_block(script, other, 0, time.perf_counter()).judgement.mismatches}
         assert any(field.startswith("ANONYMOUS_GTID_LOG_EVENT") for field in fields)
+
+
+@pytest.mark.parametrize("version", recorded_versions())
+def test_there_are_as_many_recorded_updates_as_the_headline_says(version: str) -> None:
+    blocks = list(recorded(version))
+    assert sum(len(step["rows"]) for block in blocks for step in block["case"]["steps"]) == UPDATES

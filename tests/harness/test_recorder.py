@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,16 +14,16 @@ from conformance.harness.check import Check
 from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
+from conformance.harness.witnesses import record_witness
 from conformance.judge.problem import Problem
+from conformance.report.results import Summary
 from conformance.requirements.deviations import load_deviations
-from conformance.stream import Block, CaseVerdict, Finding
+from conformance.stream import MODEL, Block, CaseVerdict, Finding
 from conformance.verdict import Verdict
 from tests.harness.planted import case as planted_case
 from tests.running import run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conformance.stream import AnyRecord
 
 NEWER = (99, 0, 0)  # behind the observed versions
@@ -221,3 +222,48 @@ def test_a_failing_verdict_names_the_nearest_deviation(check: Check, records: li
     entry = next(item for item in load_deviations() if item.crash is None)
     check.named("room/check", entry.requirements[0]).record(0, [problem()], cases=1)
     assert verdicts(records)[0].nearest
+
+
+def test_a_block_about_one_requirement_names_no_other(check: Check, records: list[AnyRecord]) -> None:
+    with check.block(cases=1, requirement="IP3") as block:
+        block.differs(replace(problem(), requirements=("FR1", "F3")))
+    (shown,) = verdicts(records)
+    assert (shown.requirements, only(records, Block).requirements) == (("IP3",), ("IP3",))
+
+
+def test_what_is_judged_on_the_model_is_filed_under_no_server(check: Check, records: list[AnyRecord]) -> None:
+    """SDI42 is judged on the kit's own model, FR1 on the server."""
+    with check.block(cases=3, requirement="SDI42") as block:
+        block.differs(problem())
+        block.found("s", "c", Path("c.json"), "replay")
+    check.named("room/other", "FR1", "SDI42").not_run("no time")
+    check.named("room/other", "FR1", "SDI42").not_applicable("no reason")
+    subjects = [(record.type, getattr(record, "subject", "")) for record in records if record.type != "subject"]
+    assert subjects[:3] == [("verdict", MODEL), ("finding", MODEL), ("block", MODEL)]
+    assert subjects[3:] == [(kind, who) for who in (check.subject, MODEL) for kind in ("verdict", "block")] * 2
+    summary = Summary(records)
+    assert summary.to_results()["requirements"]["SDI42"]["subjects"].keys() == {MODEL}
+    assert summary.to_results()["requirements"]["FR1"]["subjects"].keys() == {check.subject}
+
+
+def test_a_block_about_the_server_and_the_model_is_a_fault_of_the_lab(check: Check) -> None:
+    with pytest.raises(ValueError, match="is about a server and the model"), check.block(requirements=("FR1", "TL1")):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("shown", "found", "verdicts_of_it"),
+    [(True, "another text", {"fail": 1}), (False, "a third", {"fail": 1}), (False, "", {"pass": 1})],
+)
+def test_without_the_list_a_witness_that_shows_its_deviation_fails(
+    records: list[AnyRecord], tmp_path: Path, shown: bool, found: str, verdicts_of_it: dict[str, int]
+) -> None:
+    lab = Lab(Settings(server="none", cases=tmp_path, deviations=False), records.append)
+    entry = lab.witnessed[0]
+    check = Check(lab, "deviations/witness", ("FR2",))
+    record_witness(check, entry, shown=shown, found=found, looked_at="nothing")
+    block = only(records, Block)
+    assert (block.verdicts, block.deviating, block.requirements) == (verdicts_of_it, 0, entry.requirements)
+    assert {name for item in verdicts(records) for name in item.requirements} == (
+        set(entry.requirements) if "fail" in verdicts_of_it else set()
+    )

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from conformance.cli.replay import command
 from conformance.harness.scripts.of_case import script_of
 from conformance.harness.scripts.of_deviation import case_of, script_of_deviation
-from conformance.requirements.crashes import APPLYING, DAMAGES, RELAYING, Crash
+from conformance.requirements.crashes import APPLYING, DAMAGES, IMPORTING, RELAYING, Crash
 from conformance.requirements.deviations import Deviation, DeviationError, load_deviations
 from tests.harness import planted
 from tests.live import lab
@@ -43,8 +43,13 @@ def test_a_damage_that_no_generator_makes_is_said() -> None:
     relaying = replace(CRASH, crash=Crash(RELAYING, DAMAGES[0], 6))
     with pytest.raises(DeviationError, match="no Case: --as sql"):
         case_of(relaying)
-    with pytest.raises(DeviationError, match="no generator makes a log"):
+    with pytest.raises(DeviationError, match="no generator makes a relay log"):
         script_of_deviation(relaying)
+    importing = replace(CRASH, crash=Crash(IMPORTING, DAMAGES[0], 6))
+    with pytest.raises(DeviationError, match="by a data file, no Case: --as sql"):
+        case_of(importing)
+    with pytest.raises(DeviationError, match="no generator makes a data file"):
+        script_of_deviation(importing)
 
 
 def test_replay_prints_the_script_and_the_case_of_a_deviation() -> None:

@@ -118,6 +118,10 @@ SQL_FAULTS: Final[tuple[SqlFault, ...]] = (
     SqlFault(id="1e-as-3", requirement="W1e", statement=r"value-options=PARTIAL_JSON", change={"warnings": (13103,)}),
     *_TEXT_FAULTS,
     # Warning 3.
+    SqlFault(id="1a-is-a-note", requirement="W1a", statement=r"SET SESSION", change={"notes": (3645,)}),
+    SqlFault(id="1c-is-a-note", requirement="W1c", statement=r"SET GLOBAL", change={"notes": (3645,)}),
+    SqlFault(id="3a-is-a-note", requirement="W3a", statement=r"SET SESSION", change={"notes": (3647,)}),
+    SqlFault(id="3d-is-a-note", requirement="W3d", statement=r"SET PERSIST", change={"notes": (3647,)}),
     SqlFault(id="3a-missing", requirement="W3a", statement=r"SET SESSION", change={"warnings": ()}),
     SqlFault(id="3a-as-1", requirement="W3a", statement=r"SET SESSION", change={"warnings": (3645,)}),
     SqlFault(id="3b-missing", requirement="W3b", statement=r"row_image='FULL'", change={"warnings": ()}),

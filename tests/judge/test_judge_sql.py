@@ -91,6 +91,9 @@ def test_a_difference_is_told_against_the_first_outcome() -> None:
     assert words(judged(found, Outcome(warnings=())))[1] == "none"
     assert words(judged(found, Outcome(text="never"))) == ("text", "never", "late; early")
     assert words(judged(SqlAnswer(), Outcome(text="never")))[2] == "no text"
+    note = replace(found, notes=(3645,))
+    assert words(judged(note, Outcome(warnings=(3647, 3645)))) == ("level of a warning", "Warning 3645", "Note 3645")
+    assert words(judged(found, Outcome(warnings=(3647, 3645), notes=(3647,))))[1:] == ("Note 3647", "Warning 3647")
 
 
 def test_what_an_outcome_leaves_out_is_not_looked_at() -> None:

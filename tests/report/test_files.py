@@ -173,6 +173,21 @@ def test_junit_is_well_formed_whatever_the_messages_hold(tmp_path: Path) -> None
     assert ET.parse(tmp_path / "junit.xml").getroot().get("failures") == "1"
 
 
+@pytest.mark.planted("FR1")
+def test_a_text_that_is_none_ends_no_report(tmp_path: Path) -> None:
+    """What a program prints may be no UTF-8; Python holds such bytes as lone surrogates, which no file can have."""
+    odd = dataclasses.replace(FAILURE, message="prints \udcff\ud800", got="\udcff" * 70_000)
+    with ReportDirectory(tmp_path) as report:
+        for record in (RUN, *SUBJECTS, odd, END):
+            report.write(record)
+        report.render()
+    content = json.loads((tmp_path / "results.json").read_text("utf-8"))
+    assert [failure["message"] for failure in content["failures"]] == ["prints \\udcff\\ud800"]
+    assert "Prints \\udcff\\ud800." in (tmp_path / "index.html").read_text("utf-8")
+    assert ET.parse(tmp_path / "junit.xml").getroot().tag == "testsuites"
+    assert [record.message for record in render_again(tmp_path).failures] == ["prints \\udcff\\ud800"]
+
+
 def test_terminal_page_json_junit_and_markdown_agree_about_listed_deviations() -> None:
     block = Block(
         check="updates/apply", subject=SERVER, requirements=("FR2",), block=0, cases=100, verdicts={"pass": 40},
@@ -218,6 +233,17 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
+
+
+def test_every_report_names_what_is_taken_on_trust() -> None:
+    run = dataclasses.replace(RUN, trust={"times of commits": "which <microsecond>"})
+    summary = Summary(run if record is RUN else record for record in records())
+    assert summary.to_results()["trust"] == {"times of commits": "which <microsecond>"}
+    assert "taken on trust, for lack of a rule: times of commits (results.json says which part)" in summary_text(
+        summary
+    )
+    assert 'times of commits <span class="soft">which &lt;microsecond&gt;</span>' in page(summary)
+    assert "trust" not in Summary([run, *SUBJECTS, END]).to_results()  # nothing was compared
 
 
 def test_the_page_needs_no_network_and_no_script() -> None:
@@ -470,6 +496,13 @@ def test_the_headline_says_what_came_out() -> None:
     assert "byte for byte with recorded captures of MySQL 9.7.4:" in headline(Summary([RUN, captures, *green()[2:]]))
     assert headline(Summary(green())) == "100,000 updates compared byte for byte with MySQL 9.7.4: 0 mismatches."
     assert headline(Summary(records())).startswith("2 cases failed.")
+    asked = dataclasses.replace(RUN, options={"updates_of_profile": 2_000_000})
+    assert headline(Summary([asked, *green()[1:]])) == (
+        "100,000 updates compared byte for byte with MySQL 9.7.4: 0 mismatches."
+        f" Only 100,000 of the 2,000,000 updates of the profile {RUN.profile} were looked at."
+    )
+    enough = dataclasses.replace(RUN, options={"updates_of_profile": 100_000})
+    assert "Only" not in headline(Summary([enough, *green()[1:]]))
     assert headline(Summary([RUN])).startswith("The run was broken off before its last record.")
 
 

@@ -234,7 +234,8 @@ def test_the_page_of_a_subject_shows_why_expected_observed_bytes_words_and_comma
         (verdict("a", Verdict.TIMEOUT), "crashes"),
         (verdict("a", Verdict.FAIL), "fails"),
         (verdict("a", Verdict.REFUSED), "refuses"),
-        (verdict("a", Verdict.INCONCLUSIVE), "other"),
+        (verdict("a", Verdict.INCONCLUSIVE), "unshown"),
+        (verdict("a", Verdict.INFO), "other"),
     ],
 )
 def test_defects_are_sorted_by_what_users_suffer(found: CaseVerdict, sort: str) -> None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from conformance.report import wording
+from conformance.report import markdown, wording
 from conformance.report.results import Coverage, Outcome, Summary
 from conformance.report.wording import headline
-from conformance.stream import Block, CaseVerdict, End, RequirementInfo, Subject
+from conformance.stream import MODEL, Block, CaseVerdict, End, Notice, RequirementInfo, Subject
 from conformance.verdict import Verdict
 from tests.report import decoder_stream
 from tests.report.synthetic_stream import (
@@ -55,6 +55,27 @@ def test_every_record_follows_the_published_schema() -> None:
     validator = jsonschema.Draft202012Validator(schema("stream"))
     for record in (*records(), *decoder_stream.records(20)):
         validator.validate(json.loads(json.dumps(record.to_json())))
+
+
+def test_what_the_run_met_in_its_surroundings_is_told_and_no_verdict() -> None:
+    def step(block: int) -> Notice:
+        return Notice(subject=SERVER, kind="clock-step", check="updates", message=f"set by +1 h in block {block}")
+
+    stream = (*green()[:-1], step(0), step(0), *map(step, range(1, 5)), green()[-1])
+    summary = Summary(stream)
+    assert summary.outcome == Summary(green()).outcome
+    results = summary.to_results()
+    jsonschema.validate(results, schema("results"))
+    jsonschema.Draft202012Validator(schema("stream")).validate(step(0).to_json())
+    assert [row["count"] for row in results["notices"]] == [2, 1, 1, 1, 1]
+    assert results["notices"][0]["message"] == "set by +1 h in block 0"
+    assert "notices" not in Summary(green()).to_results()
+    assert list(wording.notices(summary.notices)) == [
+        "updates: set by +1 h in block 0 (2 times)",
+        "updates: set by +1 h in block 1",
+        "updates: set by +1 h in block 2",
+        f"{SERVER}: 2 more like these",
+    ]
 
 
 def test_the_schema_refuses_what_is_wrong() -> None:
@@ -186,6 +207,25 @@ def test_the_coverage_counts_every_requirement_once() -> None:
     assert summary.to_results()["requirements"]["FR11"]["judged_on"] == "model"
     assert "judged_on" not in summary.to_results()["requirements"]["FR1"]
     assert "2 on the kit's own model and not on the server, 4 not judged" in wording.coverage(summary)
+    said = {name: row["verdict"] for name, row in summary.to_results()["requirements"].items()}
+    assert (said["FR1.1"], said["FR11.1"]) == ("within", "within")
+    assert (said["FR5"], said["OBS3.1"]) == ("not-run", "not-run")
+
+
+def test_a_failure_of_the_model_is_told_as_one() -> None:
+    model = dataclasses.replace(RUN.requirements["OBS3"], judged_on=MODEL)
+    run = dataclasses.replace(RUN, requirements={**RUN.requirements, "OBS3": model})
+    broken = Block(check="m", subject=MODEL, requirements=("OBS3",), block=0, cases=4, verdicts={"fail": 1, "pass": 3})
+    summary = Summary((run, *[record for record in records()[1:] if record.type != "end"], broken))
+    before = Summary((run, *[record for record in records()[1:] if record.type != "end"]))
+    assert summary.failed == before.failed + 1
+    assert ", 1 of them on the kit's own model." in wording.headline(summary)
+    assert "model" not in wording.headline(before)
+    text = "\n".join(markdown.build(summary))
+    assert "OBS3** " in text
+    assert "(the kit's own model) | fail" in text
+    counted = summary.to_results()["coverage"]["judged"]
+    assert f" of {counted} judged requirements passed; {counted} of " in text
 
 
 def test_a_difference_outside_the_observed_versions_is_no_failure() -> None:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.checks.boundaries import broken_streams, marked_files
+from conformance.checks.boundaries import broken_streams, check_told_files, marked_files
 from conformance.checks.boundaries import judge as boundaries
+from conformance.reference.binlog.header import MAGIC
 from conformance.reference.boundaries import unmarked, worklog
 from conformance.reference.boundaries.markers import BoundaryType, mark
 from conformance.reference.boundaries.observed_event import GTID_TYPES, observe
@@ -92,36 +93,6 @@ MARKS: Final = [
         "TD0",
         "Not Defined is what a source without the feature writes.",
         _other(_INSIDE, BoundaryType.NOT_DEFINED),
-    ),
-    _marked("description-is-looked-at", "TD1", "A FORMAT_DESCRIPTION is ignored.", _other(_IGNORE, _SELF)),
-    _marked(
-        "self-contained-starts",
-        "TD2",
-        "PREVIOUS_GTIDS is self contained.",
-        _other(_SELF, _START, (EventType.PREVIOUS_GTIDS,)),
-    ),
-    _marked(
-        "start-is-self-contained", "TD3", "A GTID event starts a transaction.", _other(_START, _SELF, tuple(GTID_TYPES))
-    ),
-    _marked("inside-is-the-end", "TD4", "What stands between first and last is inside.", _other(_INSIDE, _END)),
-    _marked(
-        "end-is-inside",
-        "TD5",
-        "The last event ends the transaction.",
-        _other(_END, _INSIDE, (EventType.XID,)),
-        log="05",
-    ),
-    _marked(
-        "begin-starts-again",
-        "TS1",
-        "Behind a GTID event BEGIN is inside.",
-        _other(_INSIDE, _START, (EventType.QUERY,), behind=tuple(GTID_TYPES)),
-    ),
-    _marked(
-        "statement-behind-a-variable",
-        "TS2",
-        "The statement behind INTVAR, RAND or USER_VAR is not self contained.",
-        _other(_INSIDE, _SELF, (EventType.QUERY,), behind=_PRE_STATEMENTS),
     ),
 ]
 
@@ -252,4 +223,29 @@ TEXT: Final = [
     ),
 ]
 
-FAULTS: Final = [*MARKS, *TABLE, *WARNINGS, *TEXT]
+
+def _one_parser(wrong: bool) -> object:
+    """Two files, the first of which ends inside a transaction; told by a parser for each, or by one for both."""
+    _, marked = _log("13")
+    place = next(number for number, event in enumerate(marked) if event[4] in GTID_TYPES)
+    files = [marked[: place + 1], marked]
+    expected = check_told_files.wanted(files)
+    if not wrong:
+        return check_told_files.judge(expected, expected)
+    later = sum(map(len, files[0]))
+    got = [
+        told._replace(file=1, offset=told.offset - later) if told.offset >= later + len(MAGIC) else told
+        for told in check_told_files.wanted([[*files[0], *files[1]]])
+    ]
+    return check_told_files.judge(expected, got)
+
+
+FILES: Final = [
+    PartFault(
+        id="one-parser-for-all-files",
+        requirement="TM7",
+        sentence="Each file is read by a parser in its first state.",
+        judged=_one_parser,
+    )
+]
+FAULTS: Final = [*MARKS, *TABLE, *WARNINGS, *TEXT, *FILES]

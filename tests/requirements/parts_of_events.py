@@ -311,19 +311,6 @@ def _shared_image_of_insert(event: bytes) -> bytes:
 
 FORMAT: Final = [
     _event(
-        "old-type",
-        "F1",
-        "Every update of the session is of type 39, also one without diffs.",
-        body(
-            "border full",
-            lambda rows: replace(
-                rows,
-                type=EventType.UPDATE_ROWS,
-                rows=tuple(item._replace(value_options=None, partial_columns=None) for item in rows.rows),
-            ),
-        ),
-    ),
-    _event(
         "shared-image-first",
         "F2",
         "The shared image stands behind the before-image.",

@@ -123,7 +123,6 @@ STEPS: Final = [
         "another-row", "A3", "The row that is changed is that of the before-image.", (_OLD[0], {"a": 2, "b": "other"})
     ),
     _rows("diffs-not-applied", "A4", "The diffs are applied to the old document.", _OLD),
-    _rows("column-outside-the-image", "A5", "Columns outside the after-image keep their values.", _NEW, n=None),
     _rows("column-lost", "A6", "The engine gets full values.", (None, _NEW[1])),
 ]
 

@@ -47,6 +47,15 @@ _WIDE: Final = Table(
     columns=tuple(Column(name=f"c{number}", type="INT", nullable=number != 260) for number in range(270)),
     primary_key=((260, 0),),
 )
+_WITH_JSON: Final = replace(_ALIKE, columns=(*_ALIKE.columns, Column(name="j", type="JSON")), primary_key=())
+_WIDE_TEXT: Final = Table(
+    schema="s",
+    name="t",
+    columns=tuple(
+        Column(name=f"c{number}", type="CHAR", length=1, charset="latin1" if number != 260 else "utf8mb4")
+        for number in range(270)
+    ),
+)
 
 
 def _map(name: str, requirement: str, sentence: str, table: Table, change: Callable[[TableMap], TableMap]) -> PartFault:
@@ -84,6 +93,22 @@ def _as_list(item: MetadataField) -> MetadataField:
     return Numbers(Field.COLUMN_CHARSET, (8, 8, 8, 63))
 
 
+def _json_counted(item: MetadataField) -> MetadataField:
+    assert isinstance(item, DefaultCharset)
+    return replace(item, exceptions=(*item.exceptions, (4, 46)))
+
+
+def _json_in_list(item: MetadataField) -> MetadataField:
+    assert isinstance(item, DefaultCharset)
+    return Numbers(Field.COLUMN_CHARSET, (8, 8, 8, 63, 46))
+
+
+def _cut_exception(item: MetadataField) -> MetadataField:
+    assert isinstance(item, DefaultCharset)
+    assert [index for index, _ in item.exceptions] == [260]
+    return replace(item, exceptions=tuple((index & 0xFF, number) for index, number in item.exceptions))
+
+
 def _cut(item: MetadataField) -> MetadataField:
     assert isinstance(item, Numbers)
     return replace(item, numbers=tuple(number & 0xFF for number in item.numbers))
@@ -117,6 +142,27 @@ MAPS: Final = [
         "The index of a column beyond 250 has more bytes.",
         _WIDE,
         _item(Field.SIMPLE_PRIMARY_KEY, _cut),
+    ),
+    _map(
+        "json-as-an-exception",
+        "TMG10",
+        "JSON is not among the columns with a character set.",
+        _WITH_JSON,
+        _item(Field.DEFAULT_CHARSET, _json_counted),
+    ),
+    _map(
+        "json-in-the-list",
+        "TMG10",
+        "JSON is not among the columns with a character set.",
+        _WITH_JSON,
+        _item(Field.DEFAULT_CHARSET, _json_in_list),
+    ),
+    _map(
+        "exception-of-one-byte",
+        "TMG11",
+        "The index of an exception beyond 250 has more bytes.",
+        _WIDE_TEXT,
+        _item(Field.DEFAULT_CHARSET, _cut_exception),
     ),
     _map(
         "name-with-an-end", "TMG8", "A name has no byte 0 at its end.", _PLAIN, _item(Field.COLUMN_NAME, _ended_names)

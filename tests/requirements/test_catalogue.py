@@ -50,16 +50,16 @@ WORKLOG = {
     # WL#4162
     "boundaries: functional, non-functional, transition table": ["TF1", "TF2", "TF3", "TN1", "TN2", "TM1"],
     "boundaries: summary, definitions": ["TE1", "TE2", "TE3", *(f"TD{number}" for number in range(6))],
-    "boundaries: parser, interface": ["TM2", "TM3", "TM4", "TM5", "TM6", "TI1", "TI2", "TI3", "TI4"],
+    "boundaries: parser, interface": ["TM2", "TM3", "TM4", "TM5", "TM6", "TM7", "TI1", "TI2", "TI3", "TI4"],
     "boundaries: low-level design": ["TL1", "TL2", "TL3", "TS1", "TS2"],
     # WL#4618
     "metadata: functional, non-functional": [*(f"TMF{number}" for number in range(1, 8)), "TMX1", "TMX2", "TMNF3"],
     "metadata: variable": ["TMM1", "TMS1", "TMS2", "TMS3", "TMS5"],
-    "metadata: format": ["TMG1", "TMG5", "TMG6", "TMG7", "TMG8", "TMG9", "TMNF4", "TMH1", "TMH2"],
+    "metadata: format": ["TMG1", "TMG5", "TMG6", "TMG7", "TMG8", "TMG9", "TMG10", "TMG11", "TMNF4", "TMH1", "TMH2"],
     "metadata: text": ["TMP1", "TMP2", "TMP3", "TMP4"],
     "metadata: scenarios": ["TMR1", "TMR2", "TMR3", "TMR4"],
     # WL#7053 and the article: one after the other as they stand there
-    "dictionary information": [f"SDI{number}" for number in range(1, 68)],
+    "dictionary information": [f"SDI{number}" for number in range(1, 69)],
     "large objects": [f"LOB{number}" for number in range(1, 35)],
 }  # fmt: skip
 # What docs/spec adds: observed values, negatives of the warnings, contents of diffs, in-place rules, error numbers.

@@ -12,7 +12,7 @@ from conformance.requirements.coverage import State, by_document, counts, lines,
 
 ROOT = Path(__file__).parents[2]
 # Counted in the texts of the worklogs and of the article, one for each sentence that can hold or not.
-SENTENCES = {"WL#7053": 67, "LOB article": 34, "WL#4162": 29}
+SENTENCES = {"WL#7053": 68, "LOB article": 34, "WL#4162": 30}
 
 
 def test_the_page_about_coverage_has_the_figures_of_the_catalogue() -> None:

@@ -24,9 +24,10 @@ from conformance.servers.errors import (
     StartFailed,
 )
 from conformance.servers.run import directories
-from conformance.servers.run.guests import Leftover, drop_leftover, granted, leftovers
+from conformance.servers.run.guests import Leftover, drop_leftover, leftovers
 from conformance.servers.run.process import launch
 from conformance.servers.run.process_identity import processes_with_argument
+from conformance.servers.settings.rights import held
 from conformance.servers.standing import hand_over, standing_servers, stop_standing
 from conformance.servers.wire.capture import Capture
 from conformance.servers.wire.connection import connect
@@ -464,7 +465,7 @@ def test_privileges_of_active_roles_count(server: ProcessServer) -> None:
             root.execute("GRANT tester TO 'r'@'127.0.0.1'")
             root.execute("SET DEFAULT ROLE tester TO 'r'@'127.0.0.1'")
             with server.connect(tcp=True, user="r", password="p") as limited:
-                assert "REPLICATION SLAVE" in granted(limited)
+                assert "REPLICATION SLAVE" in held(limited)
         finally:
             root.execute("DROP USER 'r'@'127.0.0.1'")
             root.execute("DROP ROLE tester")

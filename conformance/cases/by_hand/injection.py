@@ -24,10 +24,11 @@ from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
 
 SCHEMA: Final = "binlog_lab_injection"
+DOCUMENT: Final = "j"
 TABLE: Final = Table(
     schema=SCHEMA,
     name="t",
-    columns=(Column(name="id", type="INT", nullable=False), Column(name="j", type="JSON")),
+    columns=(Column(name="id", type="INT", nullable=False), Column(name=DOCUMENT, type="JSON")),
     primary_key=((0, 0),),
 )
 TABLE_MAP: Final = table_map(TABLE)
@@ -136,12 +137,14 @@ def state_of(stored: bytes | None) -> RowState:
     if stored is None:
         return RowState(is_null=True)
     try:
-        text = format_text(decode(stored)).encode("utf-8", "strict")
         free = storage_free(stored) if stored else 0
-    except UnicodeEncodeError:  # a conversion to text that fails gives NULL (FR5, deviation 3)
-        return RowState(valid=True, size=len(stored))
+        shown = format_text(decode(stored))
     except CodecError as error:
         return RowState(error=error.number if isinstance(error, MysqlError) else 3142)
+    try:
+        text = shown.encode("utf-8", "strict")
+    except UnicodeEncodeError:  # a conversion to text that fails gives NULL (FR5, deviation 3)
+        text = None
     return RowState(valid=True, text=text, size=len(stored), free=free)
 
 

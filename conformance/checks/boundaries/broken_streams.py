@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from generators.streams import Placed
 
 _AT: Final = re.compile(rb"^# at (\d+)$", re.MULTILINE)
+_REFUSED: Final = 1  # the status of a client that refuses an event; any other is a death
 _AROUND: Final = 8  # events that a problem shows
 
 
@@ -75,17 +76,20 @@ def first_refused(stream: Sequence[Placed]) -> int | None:
 
 class RowFormatRun(NamedTuple):
     """What the real client did with a file: the place of the event that it refused (``None``: it read the whole
-    file)."""
+    file). ``died``: it did neither, but ended by a signal or with another status than that of a refusal."""
 
     refused: int | None
     words: str
+    died: bool = False
 
 
 def run_row_format(program: Program, log: bytes, stream: Sequence[Placed]) -> RowFormatRun:
     """Run ``mysqlbinlog --require-row-format``: the refused event follows the last event that the client printed."""
     status, text, words = client_output(program, log, "--require-row-format", "-v")
-    if not status:
+    if status == 0:  # none is one that took too long
         return RowFormatRun(None, words)
+    if status != _REFUSED:
+        return RowFormatRun(None, f"status {status}: {words}", died=True)
     places = _AT.findall(text)
     starts = [event.position for event in stream]
     if not places:

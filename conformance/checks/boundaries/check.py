@@ -16,6 +16,7 @@ import pytest
 
 from conformance.checks.boundaries import broken_streams, census, marked_files, transactions
 from conformance.checks.boundaries import judge as boundaries
+from conformance.checks.boundaries.event_table import SENTENCES, Held
 from conformance.checks.boundaries.receivers import heard_problems, needed_target
 from conformance.harness import mysqlbinlog_replay
 from conformance.judge.problem import Problem
@@ -91,20 +92,24 @@ def executed(text: str) -> frozenset[str]:
 # --- real transactions -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check("boundaries/real", "TF1", "TL1", "TN1", "TN2", "TP1")
+@pytest.mark.check("boundaries/real", "TF1", "TL1", "TN1", "TN2", "TP1", *SENTENCES)
 def test_real_transactions_of_every_kind(check: Check) -> None:
     """The worklog's and the shipped parser accept transactions of every kind, marked, unmarked and mixed.
 
-    The transactions come with GTIDs, with tags and without both. The kit sets the markers; a server's own markers, if
-    it writes any, must be the worklog's.
+    The transactions come with GTIDs, with tags and without both. The kit sets the markers, which must be those of the
+    worklog's table, cell by cell; a server's own markers, if it writes any, must be the worklog's.
     """
     target = needed_target(check)
     table: dict[str, Counter[str]] = {}
     logs: dict[str, Sequence[bytes]] = {}
+    held = Held()
     with closing(target.server.capture()) as capture:
         for mode in _MODES:
             if mode != "tagged" or check.lab.questions.has("tagged-gtids"):
-                _real_mode(check, target, capture, mode, table, logs)
+                _real_mode(check, target, capture, mode, table, logs, held)
+    for sentence in SENTENCES:
+        problems = held.problems[sentence]
+        check.part(f"table/{sentence}", sentence).record(0, problems, cases=held.cells[sentence])
     run = [counts for kind, counts in table.items() if kind != "artificial"]
     _own_marks(check, logs, {mode: sum(counts[mode] for counts in run) for mode in logs})
     check.narrate("real transactions by kind, GTIDs on, tagged, off; events:")
@@ -119,21 +124,24 @@ def _real_mode(
     mode: str,
     table: dict[str, Counter[str]],
     logs: dict[str, Sequence[bytes]],
+    held: Held,
 ) -> None:
     """Run all kinds under one setting of GTIDs. ``table`` (kind to counts) and ``logs`` receive the counts and the
-    log."""
+    log, ``held`` what the worklog's table says of its events."""
     gtid_mode, gtid_next = _MODES[mode]
     target.set_gtid_mode(gtid_mode)
     with _schema(target):
         target.session().execute(f"SET gtid_next = '{gtid_next}'")
         first = capture.mark(target.session())
         for kind in transactions.KINDS:
-            _real_kind(check, target, capture, (mode, kind), table.setdefault(kind, Counter()))
+            _real_kind(check, target, capture, (mode, kind), table.setdefault(kind, Counter()), held)
         whole = capture.since(first)
         logs[mode] = (whole.format_description, *whole.events)
-        _artificial(check, capture, whole, mode, table.setdefault("artificial", Counter()))
-        _heard_silently(check, target, whole, mode)
-        _heard_marked(check, target, whole, mode)
+        _artificial(check, capture, whole, mode, table.setdefault("artificial", Counter()), held)
+        if _heard_silently(check, target, whole, mode):
+            _heard_marked(check, target, whole, mode)
+        else:
+            _not_marked(check.part(f"{mode}/marked", "TL1"), len(whole.events), "TL1")
 
 
 def _own_marks(check: Check, logs: Mapping[str, Sequence[bytes]], groups: Mapping[str, int]) -> None:
@@ -149,7 +157,12 @@ def _own_marks(check: Check, logs: Mapping[str, Sequence[bytes]], groups: Mappin
 
 
 def _real_kind(
-    check: Check, target: ReceiverTarget, capture: Capture, where: tuple[str, str], counts: Counter[str]
+    check: Check,
+    target: ReceiverTarget,
+    capture: Capture,
+    where: tuple[str, str],
+    counts: Counter[str],
+    held: Held,
 ) -> None:
     mode, kind = where
     session = target.session()
@@ -170,10 +183,19 @@ def _real_kind(
         counts["events"] += len(events)
         events = tuple(boundaries.without_marks(events))
         block.exercised(census.KINDS, {f"boundary/{kind}": groups})
-        block.differs(*boundaries.judge_shipped(events, groups, gtids))
+        broken = boundaries.judge_shipped(events, groups, gtids)
+        block.differs(*broken)
+    if broken:
+        for requirement in ("TL1", "TN2", *(("TN1",) if kind in _STATEMENT_KINDS else ())):
+            _not_marked(part, groups, requirement)
+        return
     coin = f"{check.seed}/{mode}/{kind}"
-    marks = boundaries.judge_marks(events, boundaries.mark_events(events), groups, coin)
+    marked = boundaries.mark_events(events)
+    held.add(f"{mode}/{kind}", events, boundaries.markers_of(marked))
+    marks = boundaries.judge_marks(events, marked, groups, coin)
     bare = boundaries.without_gtids(events)
+    if kind not in ("xa", "compressed"):
+        held.add(f"{mode}/{kind} without GTIDs", bare, boundaries.markers_of(boundaries.mark_events(bare)))
     without = [] if kind in ("xa", "compressed") else boundaries.judge_marks(
         bare, boundaries.mark_events(bare), groups, coin
     )  # fmt: skip
@@ -183,7 +205,13 @@ def _real_kind(
         part.record(0, marks, cases=groups, requirement="TN1")
 
 
-def _artificial(check: Check, capture: Capture, whole: Captured, mode: str, counts: Counter[str]) -> None:
+def _not_marked(part: Check, groups: int, requirement: str) -> None:
+    """The kit's marks are about whole transactions: those of a log that has none say nothing of the kit."""
+    with part.block(cases=groups, requirement=requirement) as block:
+        block.inconclusive("the log is not one of whole transactions, which could be marked: TP1 says why")
+
+
+def _artificial(check: Check, capture: Capture, whole: Captured, mode: str, counts: Counter[str], held: Held) -> None:
     """Judge real dumps that begin at a later transaction, with the dump thread's own ROTATE and FORMAT_DESCRIPTION."""
     draw = Stream("boundaries", check.seed, mode, "artificial")
     place = whole.start
@@ -202,34 +230,42 @@ def _artificial(check: Check, capture: Capture, whole: Captured, mode: str, coun
             chosen = draw.below(len(last))
             events = list(capture.dumped_events(last[chosen]))
             bare = boundaries.without_marks(events)
+            marked = boundaries.mark_events(bare)
             groups = len(last) - chosen
             counts[mode] += groups
             counts["events"] += len(events)
             block.cases = groups
-            block.differs(
-                *boundaries.judge_shipped(events, groups, None),
-                *boundaries.judge_marks(bare, boundaries.mark_events(bare), groups, f"{check.seed}/{number}"),
-            )
+            broken = boundaries.judge_shipped(events, groups, None)
+            block.differs(*broken)
             if events[0][4] != EventType.ROTATE or events[0][13:17] != bytes(4):
                 block.differs(
                     Problem("event 0", "an artificial ROTATE", str(events[0][4]), "a dump begins with another event")
                 )
+        if broken:
+            _not_marked(part, groups, "TL1")
+            continue
+        held.add(f"{mode}, dump {number}", bare, boundaries.markers_of(marked))
+        marks = boundaries.judge_marks(bare, marked, groups, f"{check.seed}/{number}")
+        part.record(number, marks, cases=groups, requirement="TL1")
 
 
-def _heard_silently(check: Check, target: ReceiverTarget, whole: Captured, mode: str) -> None:
-    """A real receiver gives no warning about the whole log of a mode."""
+def _heard_silently(check: Check, target: ReceiverTarget, whole: Captured, mode: str) -> bool:
+    """A real receiver gives no warning about the whole log of a mode; whether that is so."""
     groups = sum(event[4] in GTID_TYPES for event in whole.events)
     with check.part(f"{mode}/heard", "TP1").block(cases=groups, verdict=Verdict.DIFFERS) as block:
         stream = [boundaries.of_another(event) for event in (whole.format_description, *whole.events)]
         end = _end_of(whole, stream)
         heard = target.hear([stream], end)
         source = [group.gtid for group in boundaries.transactions_of(whole.events)]
-        block.differs(
+        problems = [
             *broken_streams.judge_warnings([], heard.warnings, f"log with GTIDs {mode}"),
             *heard_problems(heard, end),
             *boundaries.judge_relay_logs(heard.relay_logs, source),
-        )
-    check.narrate(f"  {groups} transactions heard without a warning, in {len(heard.relay_logs)} relay logs ({mode})")
+        ]
+        block.differs(*problems)
+    words = f"{len(problems)} problems" if problems else "no warning"
+    check.narrate(f"  {groups} transactions heard with {words}, in {len(heard.relay_logs)} relay logs ({mode})")
+    return not problems
 
 
 @pytest.mark.check("boundaries/old", "TN2")

@@ -8,6 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from conformance.judge.problem import Problem
+from conformance.judge.updates.events import inner_events
 from conformance.reference.binlog.header import FOOTER_SIZE, MAGIC, checksum_of
 from conformance.reference.boundaries import unmarked
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of, marker_title
@@ -15,6 +16,7 @@ from conformance.reference.boundaries.observed_event import GTID_TYPES, Observed
 from conformance.reference.boundaries.reader import Kind, read_groups
 from conformance.reference.boundaries.shipped import ShippedParser, State
 from conformance.reference.boundaries.source import mark_stream
+from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType, event_name
 
 if TYPE_CHECKING:
@@ -219,18 +221,17 @@ def judge_relay_logs(files: Sequence[bytes], gtids: Sequence[str | None]) -> lis
     problems = []
     names: list[str | None] = []
     for number, data in enumerate(files):
-        events = without_marks(split_log(data))  # markers of the source's own are judged by themselves
-        found = [group for group in read_groups(BytesIO(file_of(events)), relay=True) if group.kind is not Kind.FRAME]
-        names += [group.gtid for group in found]
-        strange = [str(group.kind) for group in found if group.kind in (Kind.OPEN, Kind.FRAGMENT)]
-        receiver, parser = unmarked.Receiver(relay=True), ShippedParser()
-        broken = [event for event in map(observe, events) if receiver.feed(event).broken or parser.feed(event)]
-        if strange or broken:
+        try:
+            groups, strange = _relayed_groups(data)
+        except CodecError as error:
+            groups, strange = [], f"a file that cannot be read: {error}"
+        names += [group.gtid for group in groups]
+        if strange:
             problems.append(
                 Problem(
                     field=f"relay log {number + 1}",
                     expected="whole transactions",
-                    got=f"{strange}, {[event_name(event.type) for event in broken]}"[:200],
+                    got=strange[:200],
                     message="a relay log of real transactions is not accepted",
                 )
             )
@@ -244,6 +245,17 @@ def judge_relay_logs(files: Sequence[bytes], gtids: Sequence[str | None]) -> lis
             )
         )
     return problems
+
+
+def _relayed_groups(data: bytes) -> tuple[list[Group], str]:
+    """The transactions of one relay log, and what in it is strange. Raises :class:`CodecError`."""
+    events = without_marks(split_log(data))  # markers of the source's own are judged by themselves
+    found = [group for group in read_groups(BytesIO(file_of(events)), relay=True) if group.kind is not Kind.FRAME]
+    strange = [str(group.kind) for group in found if group.kind in (Kind.OPEN, Kind.FRAGMENT)]
+    receiver, parser = unmarked.Receiver(relay=True), ShippedParser()
+    broken = [event for event in map(observe, events) if receiver.feed(event).broken or parser.feed(event)]
+    said = f"{strange}, {[event_name(event.type) for event in broken]}" if strange or broken else ""
+    return found, said
 
 
 def judge_relayed(sent: Sequence[bytes], files: Sequence[bytes]) -> list[Problem]:
@@ -272,12 +284,8 @@ def first_unequal(wanted: Sequence[bytes], got: Sequence[bytes], field: str, mes
 
 
 def split_log(data: bytes) -> Iterable[bytes]:
-    """The events of a file in memory, unchanged."""
-    position = len(MAGIC)
-    while position < len(data):
-        end = position + int.from_bytes(data[position + 9 : position + 13], "little")
-        yield data[position:end]
-        position = end
+    """The events of a file in memory, unchanged; a file that was cut off ends with bytes that are no event."""
+    return inner_events(data[len(MAGIC) :])
 
 
 def file_of(events: Iterable[bytes]) -> bytes:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.judge.problem import Problem
+from conformance.reference.binlog.header import MAGIC
 from conformance.servers.errors import ServerUnavailable
+from conformance.servers.source.scripted import FILE
 
 if TYPE_CHECKING:
     from conformance.harness.check import Check
@@ -26,14 +28,13 @@ def needed_target(check: Check) -> ReceiverTarget:
 
 
 def heard_problems(heard: ReceivedStream, end: tuple[str, int]) -> list[Problem]:
-    """The problems of a receiver that did not come to the end of the stream."""
-    if heard.place == end and not heard.error:
-        return []
-    return [
-        Problem(
-            field="receiver",
-            expected=f"all read, to {end}",
-            got=f"at {heard.place}, error {heard.error}; dumps from {heard.asked}",
-            message="the receiver did not take the whole stream",
-        )
-    ]
+    """The problems of a receiver that did not read the stream from its beginning to its end."""
+    got = f"at {heard.place}, error {heard.error}; dumps from {heard.asked}"
+    problems = []
+    if heard.asked[:1] != [(FILE, len(MAGIC))]:
+        message = "the receiver does not ask for the beginning of the log"
+        problems.append(Problem("receiver", f"the first dump from {(FILE, len(MAGIC))}", got, message))
+    if heard.place != end or heard.error:
+        message = "the receiver did not take the whole stream"
+        problems.append(Problem("receiver", f"all read, to {end}", got, message))
+    return problems

@@ -13,6 +13,8 @@ from conformance.cases.script import Statement
 from conformance.checks.costs.allocations_judge import StatementCounts
 from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
+from conformance.servers.errors import ServerError
+from conformance.servers.wire.packets import whole
 
 if TYPE_CHECKING:
     from conformance.cases.script import Script
@@ -66,6 +68,17 @@ class Growth(NamedTuple):
     def __str__(self) -> str:
         return f"{self.allocations} allocations, {self.bytes} bytes"
 
+    def since(self, before: Growth) -> Growth:
+        """What came after ``before``, which is from the same start. Raises :class:`ServerError`."""
+        return Growth(grown(before.allocations, self.allocations), grown(before.bytes, self.bytes))
+
+
+def grown(before: int, after: int) -> int:
+    """By how much a counter grew. Raises :class:`ServerError` where it went back."""
+    if after < before:
+        raise ServerError(f"a counter of memory/sql/JSON went back: expected {before} or more, got {after}")
+    return after - before
+
 
 def counts_allocations(connection: Connection) -> bool:
     """Whether the server counts allocations for JSON: performance schema on, and its instrument."""
@@ -76,8 +89,8 @@ def counts_allocations(connection: Connection) -> bool:
 
 def all_allocations(connection: Connection) -> Growth:
     """The whole server's allocations for JSON since its start."""
-    count, size = connection.execute(_GLOBAL).texts()[0]
-    return Growth(int(count or 0), int(size or 0))
+    count, size = connection.execute(_GLOBAL).only()
+    return Growth(whole(count), whole(size))
 
 
 def with_option(script: Script, limits: Limits, *, partial_json: bool) -> Script:
@@ -120,8 +133,10 @@ def _run(connection: Connection, script: Script, mode: Mode) -> dict[int, int]:
     counts: dict[int, int] = {}
     for item in script.items:
         answer = connection.execute_many([_SESSION, item.sql, _SESSION])
+        if answer.error is not None and answer.error.position != 1:
+            raise answer.error  # of the question, not of the statement
         if isinstance(item, Statement) and answer.error is None:
             before, _, after = answer.results
-            counts[item.step] = int(after.scalar() or 0) - int(before.scalar() or 0)
+            counts[item.step] = grown(before.number(), after.number())
     connection.execute_many(["SET SESSION sql_log_bin = 1", "SET SESSION binlog_format = ROW"]).check()
     return counts

@@ -20,6 +20,7 @@ from conformance.harness.pairs.run import PairRun
 from conformance.judge.problem import Problem
 from conformance.servers.roles.update_cases import run_case
 from conformance.servers.run.owned import OwnServer
+from conformance.servers.settings.listed import beside
 from conformance.verdict import Verdict
 from generators.draw import Stream
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 _UPDATES: Final = 50
 _SERVER_ID: Final = 90
-_NO_COUNT: Final = "needs a server that counts allocations for JSON (performance_schema, memory/sql/JSON)"
+NO_COUNT: Final = "needs a server that counts allocations for JSON (performance_schema, memory/sql/JSON)"
 NO_BASELINE: Final = (
     "not judgeable with one release: on the source the worklog compares with a server without the feature, and no such "
     "build of the same version is at hand; the counts with the option off are those of C1"
@@ -40,13 +41,13 @@ NO_BASELINE: Final = (
 
 
 @contextmanager
-def _counting(check: Check) -> Iterator[Server]:
+def counting(check: Check) -> Iterator[Server]:
     """A server that counts allocations: one of the same installation, else the one under test."""
     server = check.needs_server("a server: allocations are counted in one")
     if isinstance(server, OwnServer):
         with server.maker.launch(
             server_id=_SERVER_ID,
-            options=server.options,
+            options=beside(server.options),
             wrapper=server.wrapper,
             performance_schema=True,
             narrate=check.narrate,
@@ -59,9 +60,9 @@ def _counting(check: Check) -> Iterator[Server]:
 @pytest.mark.check("allocations/capture", "C1")
 def test_diffs_are_collected_for_the_log_only(check: Check) -> None:
     """Where a condition is missing, a statement allocates no more for JSON with the option on than with it off."""
-    with _counting(check) as server, server.connect() as connection, server.schema(connection):
+    with counting(check) as server, server.connect() as connection, server.schema(connection):
         if not allocations.counts_allocations(connection):
-            check.skip(_NO_COUNT)
+            check.skip(NO_COUNT)
         limits = server_limits(server)
         for number in check.blocks():
             made = make_script(f"{check.seed}/allocations", number, limits, updates=_UPDATES)
@@ -91,7 +92,7 @@ def test_an_applier_of_whole_documents_allocates_nothing(check: Check) -> None:
     """The replica's count for JSON does not move over updates that a source logs whole; over diffs it does."""
     with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
         if not allocations.counts_allocations(run.replica):
-            check.skip(_NO_COUNT)
+            check.skip(NO_COUNT)
         limits = server_limits(pair.source)
         capture = pair.source.capture()
         draw = Stream("allocations", check.seed)
@@ -104,7 +105,7 @@ def test_an_applier_of_whole_documents_allocates_nothing(check: Check) -> None:
                 run_case(run.source, capture, script, run.schema)
                 run.catch_up()
                 after = allocations.all_allocations(run.replica)
-                growth = allocations.Growth(after.allocations - before.allocations, after.bytes - before.bytes)
+                growth = after.since(before)
                 if judge_applier(off=growth.allocations, on=shown) is Verdict.INCONCLUSIVE:
                     block.inconclusive("the count does not move for diffs either")
                 elif growth.allocations:
@@ -132,4 +133,4 @@ def _diffs(run: PairRun, draw: Stream) -> int:
     before = allocations.all_allocations(run.replica)
     throughput.run(run.source, throughput.statements(draw.fork("updates"), workload, _UPDATES, 0))
     run.catch_up()
-    return allocations.all_allocations(run.replica).allocations - before.allocations
+    return allocations.all_allocations(run.replica).since(before).allocations

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from conformance.servers import clock
+from conformance.servers.wire.packets import whole
 
 if TYPE_CHECKING:
     from conformance.harness.pairs.run import PairRun
@@ -69,15 +70,15 @@ def measure(run: PairRun, statements: list[str], *, partial_json: bool) -> Measu
     option = "'PARTIAL_JSON'" if partial_json else "''"
     image = "SESSION binlog_row_image = 'MINIMAL'"
     run.source.execute(f"SET SESSION sql_log_bin = 1, SESSION binlog_row_value_options = {option}, {image}")
-    first = _settled(run.replica)
+    first = settled(run.replica)
     clock.sleep(_PAUSE)
     before = _lsn(run.replica)
     run.source.execute_many(statements).check()
     run.catch_up()
-    return Measurement(_settled(run.replica) - before, before - first, tuple(statements))
+    return Measurement(settled(run.replica) - before, before - first, tuple(statements))
 
 
-def _settled(connection: Connection) -> int:
+def settled(connection: Connection) -> int:
     """The end of the redo log when the server writes nothing more, or after some seconds."""
     deadline = clock.monotonic() + _SETTLE_SECONDS
     before = _lsn(connection)
@@ -91,4 +92,4 @@ def _settled(connection: Connection) -> int:
 
 
 def _lsn(connection: Connection) -> int:
-    return int(connection.execute(_STATUS).texts()[0][1] or 0)
+    return whole(connection.execute(_STATUS).only()[1])

@@ -1,4 +1,8 @@
-"""The size formula of FR11 to FR13 over two runs of the same updates, with the option on and off."""
+"""The size formula of FR11 to FR13 over two runs of the same updates, with the option on and off.
+
+With row image FULL the before-images stay as they are, so that the rows shrink by less than one half (DS1). That is
+judged over all statements of a Case: one after-image alone may have grown past the sizes of a large document.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from conformance.judge.updates.events import iter_events, split_groups
+from conformance.cases.row_images import RowImage
+from conformance.judge.updates.events import readable_events, split_groups
 from conformance.judge.updates.permitted_variation import SMALL
 from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
 from conformance.reference.cursor import bitmap_size
@@ -14,7 +19,7 @@ from conformance.reference.event_types import EventType
 from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from conformance.cases.observation import Observation
     from conformance.cases.script import Script
@@ -86,16 +91,32 @@ def compare_on_and_off(on: Script, observed_on: Observation, off: Script, observ
             few = SMALL * sum(len(body.rows) for body in rows_on)
             free = 0 < got - expected <= few
             result.problems.append(SizeProblem(requirement, step, expected, got, "the rows have another size", free))
+    if on.case.session.row_image is RowImage.FULL:
+        _compare_full(with_option, without, steps, result)
     _compare_others(observed_on, observed_off, result)
     return result
+
+
+def _compare_full(
+    on: Sequence[Sequence[RowsBody]], off: Sequence[Sequence[RowsBody]], steps: Sequence[int], result: SizeComparison
+) -> None:
+    """DS1: the same before-images, and rows of more than half the size."""
+    result.cases["DS1"] += len(steps)
+    for step, rows_on, rows_off in zip(steps, on, off, strict=True):
+        images = [[row.before for body in bodies for row in body.rows] for bodies in (rows_on, rows_off)]
+        if images[0] != images[1]:
+            sizes = [sum(len(str(image)) for image in side) for side in images]
+            result.problems.append(SizeProblem("DS1", step, sizes[1], sizes[0], "the before-images are not the same"))
+    totals = [sum(len(row) for bodies in side for body in bodies for row in body.encoded_rows()) for side in (on, off)]
+    if totals[1] and 2 * totals[0] <= totals[1]:
+        message = "with row image FULL the rows shrink to a half or less"
+        result.problems.append(SizeProblem("DS1", None, totals[1] // 2 + 1, totals[0], message))
 
 
 def _statements(observation: Observation) -> Iterator[list[RowsBody]]:
     """The row events of each UPDATE statement that was logged."""
     bodies: list[RowsBody] = []
-    for _, event, error in iter_events(observation.events):
-        if event is None:
-            raise error or AssertionError
+    for _, event in readable_events(observation.events):
         body = event.body
         if isinstance(body, RowsBody) and body.type in UPDATE_TYPES:
             bodies.append(body)

@@ -33,6 +33,9 @@ EXPECTED: Final = "expected.jsonl"
 RESOLVED: Final = "resolved.jsonl"
 OBSERVED: Final = "observed.jsonl"
 CASE: Final = "case.json"
+SCRIPT: Final = "show.py"
+REPRODUCED: Final = "reproduced"
+NOT_SENT: Final = "No script has shown it of the program alone, so it may be the lab's adapter that is wrong."
 _INLINE: Final = 4_096  # bytes of a log that the text itself holds
 _CHANGES: Final = 5  # of each side in the text
 _NAME: Final = re.compile(r"[^a-z0-9]+")
@@ -46,7 +49,8 @@ class DecoderFinding:
 
     ``statement``: the requirement in words. ``changes``: what the subject gave. ``size_before``: bytes of the log
     before it was shrunk. ``replay``: the command that shows the verdict again. ``sentence``: the defect in words.
-    ``expected`` and ``resolved``: the lines of the Case's changes, whose numbers keep MySQL's text.
+    ``expected`` and ``resolved``: the lines of the Case's changes, whose numbers keep MySQL's text. ``program``: what
+    is at fault, and ``proof``: whether ``script``, which calls the program alone, showed it; ``said``: its output.
     """
 
     subject: Subject
@@ -65,6 +69,10 @@ class DecoderFinding:
     sentence: str = ""
     expected: Sequence[str] = ()
     resolved: Sequence[str] = ()
+    program: str = ""
+    proof: str = ""
+    script: str = ""
+    said: str = ""
 
     @property
     def private(self) -> bool:
@@ -95,6 +103,8 @@ def write_report(root: Path, finding: DecoderFinding) -> Path:
         ),
         REPORT: report(finding).encode("utf-8", "backslashreplace"),
     }
+    if finding.script:
+        files[SCRIPT] = finding.script.encode("utf-8", "backslashreplace")
     if finding.resolved != finding.expected:
         files[RESOLVED] = _lined(finding.resolved)
     for file, content in files.items():
@@ -153,7 +163,13 @@ def _lines(finding: DecoderFinding) -> Iterator[str]:
             "Private until the maintainer has answered: whoever can write to a source's binary log can do this to "
             "every reader."
         )
+    if finding.proof and finding.proof != REPRODUCED:
+        yield ""
+        yield f"**Not to be sent: {finding.proof}.** {NOT_SENT}"
     yield ""
+    if finding.program:
+        yield f"At fault: {finding.program}."
+        yield ""
     if finding.sentence:
         yield finding.sentence
         yield ""
@@ -218,6 +234,12 @@ def _reproduction(finding: DecoderFinding) -> Iterator[str]:
     else:
         yield f"The log is `{log}` beside this file ({size})."
     yield ""
+    if finding.script:
+        yield ""
+        yield f"`{SCRIPT}` beside this file has the log in it and calls the program alone. It printed here:"
+        yield ""
+        yield from _block(finding.said)
+        yield ""
     yield f"Read `{log}` as any binary log. What must come out is under Expected, whole in `{EXPECTED}`."
     if case.statements:
         yield ""

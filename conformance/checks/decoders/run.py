@@ -7,6 +7,8 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.checks.decoders.accusations.proof import prove
+from conformance.checks.decoders.accusations.records import name_of, told
 from conformance.checks.decoders.defects import defects_of, distinct, sentence, signatures_of
 from conformance.checks.decoders.findings import DecoderFinding, directory_of, write_report
 from conformance.checks.decoders.known_issues import issues_of
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from conformance.cases.decoder_case import DecoderCase
+    from conformance.checks.decoders.accusations.proof import Proof
     from conformance.checks.decoders.defects import Defect
     from conformance.harness.check import Check
     from conformance.harness.decoders import Judged
@@ -56,7 +59,7 @@ def judge_cases(check: Check, cases: Sequence[DecoderCase]) -> None:
         for number, case in enumerate(chosen, 1):
             check.write(info_of(case))
             judged = subject.judge(case)
-            record_case(block, case, judged, subject.replay(case))
+            record_case(block, case, judged, subject.replay(case), subject.spec)
             if judged.judgement is not None and judged.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE):
                 subject.sightings.append((case, judged))
             check.progress(number, len(chosen), "logs", label=f"{check.subject}: {check.id}", note=case.id)
@@ -76,8 +79,8 @@ def info_of(case: DecoderCase) -> CaseInfo:
     )
 
 
-def record_case(block: BlockRecord, case: DecoderCase, judged: Judged, replay: str) -> None:
-    """Count and show the verdict on one Case."""
+def record_case(block: BlockRecord, case: DecoderCase, judged: Judged, replay: str, spec: str) -> None:
+    """Count and show the verdict on one Case, as far as it may be said of the subject's program."""
     judgement, answer = judged.judgement, judged.answer
     if judgement is None:
         block.count(judged.verdict, broken=requirements_of(case.requirements))
@@ -85,11 +88,12 @@ def record_case(block: BlockRecord, case: DecoderCase, judged: Judged, replay: s
             judged.verdict, case=case.id, requirement=requirements_of(case.requirements)[0], message=judged.reason
         )
         return
-    block.count(judgement.verdict, reason=f"{case.id}: {judgement.message}", broken=(judgement.requirement,))
+    about = told(spec, case.id, judgement)
+    block.count(about.verdict, reason=f"{case.id}: {about.message}", broken=(judgement.requirement,))
     calm = judgement.verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE)
     first = judgement.differences[0] if judgement.differences else None
     block.show(
-        judgement.verdict,
+        about.verdict,
         case=case.id,
         requirement=judgement.requirement,
         field=first.place if first else None,
@@ -97,7 +101,9 @@ def record_case(block: BlockRecord, case: DecoderCase, judged: Judged, replay: s
         got=_text(first.got) if first else None,
         offset=first.position if first else None,
         kind=first.kind if first else "",
-        message=judgement.message,
+        message=about.message,
+        program=about.program,
+        proof=about.state,
         signature=judgement.signature or None,
         level=str(judgement.level) if judgement.level else "",
         error=answer.error or "; ".join(mark.message for mark in answer.marks),
@@ -131,8 +137,9 @@ def find_defects(check: Check) -> None:
     for number, defect in enumerate(found, 1):
         check.progress(number, total, "defects", label=f"{check.subject}: {check.id}", note=defect.signature)
         directory = directory_of(root, record, defect.signature)
+        proof = _proof(lab.settings.subject, defect)
         replay = shlex.join([*shlex.split(lab.stored.replay), str(directory)])
-        write_report(root, _finding(record, defect, replay))
+        write_report(root, _finding(record, defect, replay, proof))
         new = defect.signature not in shown
         check.write(
             Finding(
@@ -147,21 +154,30 @@ def find_defects(check: Check) -> None:
                 size_after=len(defect.case.log),
                 hits=hits[defect.signature],
                 message=sentence(defect),
-                **(_alone(defect) if new else {}),
+                program=proof.program if proof else "",
+                proof=proof.state if proof else "",
+                **(_alone(defect, proof) if new else {}),
             )
         )
 
 
-def _alone(defect: Defect) -> dict[str, Any]:
+def _proof(spec: str, defect: Defect) -> Proof | None:
+    """What a script shows of a built-in subject's defect; ``None`` for a subject with an adapter of its own."""
+    name = name_of(spec)
+    return prove(name, defect.case, defect.judgement, defect.signature) if name else None
+
+
+def _alone(defect: Defect, proof: Proof | None) -> dict[str, Any]:
     """The facts about a defect that has no Case of its own in the stream."""
     found = defect.difference
-    facts: dict[str, Any] = {"verdict": defect.judgement.verdict, "title": defect.case.title, "why": defect.case.why}
+    verdict = defect.judgement.verdict if proof is None or proof.holds else Verdict.INCONCLUSIVE
+    facts: dict[str, Any] = {"verdict": verdict, "title": defect.case.title, "why": defect.case.why}
     if found is None:
         return facts
     return {**facts, "kind": found.kind, "field": found.place, "expected": found.expected, "got": found.got}
 
 
-def _finding(record: Subject, defect: Defect, replay: str) -> DecoderFinding:
+def _finding(record: Subject, defect: Defect, replay: str, proof: Proof | None) -> DecoderFinding:
     judgement, answer = defect.judgement, defect.judged.answer
     return DecoderFinding(
         subject=record,
@@ -185,4 +201,8 @@ def _finding(record: Subject, defect: Defect, replay: str) -> DecoderFinding:
         sentence=sentence(defect),
         expected=defect.expected,
         resolved=defect.resolved,
+        program=proof.program if proof else "",
+        proof=proof.state if proof else "",
+        script=proof.script if proof else "",
+        said=proof.said if proof else "",
     )

@@ -14,6 +14,7 @@ from conformance.checks.lob_crashes.run import OPTIONS, Victim
 from conformance.judge.problem import Problem
 from conformance.servers.errors import ServerDied, StartFailed
 from conformance.servers.run.process import death_reason
+from conformance.servers.settings.listed import beside
 
 if TYPE_CHECKING:
     from conformance.checks.lob_crashes.judge import Crash
@@ -26,7 +27,7 @@ def test_large_objects_survive_a_crash(check: Check) -> None:
     server = check.needs_own_server(
         "a server: one like it is killed", "needs a server that the lab starts: it is killed"
     )
-    launch = partial(server.maker.launch, options={**server.options, **OPTIONS}, narrate=check.narrate)
+    launch = partial(server.maker.launch, options={**beside(server.options), **OPTIONS}, narrate=check.narrate)
     total = check.size()
     told = Tally()
     with Victim(launch, check.seed) as victim:

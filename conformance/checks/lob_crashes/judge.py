@@ -22,6 +22,7 @@ ROLLED_BACK: Final = "LOB31"
 
 _LOST: Final = "a commit that the server acknowledged is not in the log"
 _INVENTED: Final = "the log has a transaction whose COMMIT no session sent"
+_ROW_TOO_MANY: Final = "after recovery the server has a row that no transaction inserted"
 _NOT_RECOVERED: Final = "after recovery the server does not have the last transaction of the log"
 _WRONG: Final = {
     COMMITTED: "a committed document is not the last one that was logged",
@@ -81,6 +82,8 @@ def judge(crash: Crash) -> dict[str, list[Problem]]:
         if got != expected:
             name = crash.requirement(place)
             found[name].append(_document(place, expected, got, _WRONG[name]))
+    for place in sorted(crash.server.keys() - crash.log.keys()):
+        found[COMMITTED].append(Problem(f"{place.table} id={place.id}", "no row", "a row", _ROW_TOO_MANY))
     for comparison in crash.files:
         for name, problem in _file(crash, comparison):
             found[name].append(problem)

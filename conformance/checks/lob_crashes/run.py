@@ -189,11 +189,13 @@ def _exported(connection: Connection) -> Iterator[None]:
 
 
 def _selected(connection: Connection) -> dict[Place, str | None]:
-    return {
-        Place(table, int(key or 0)): text
-        for table in FORMATS
-        for key, text in connection.execute(f"SELECT id, j FROM {table}").texts()
-    }
+    """Each document; of an id that has several rows, that it has."""
+    found: dict[Place, str | None] = {}
+    for table in FORMATS:
+        for key, text in connection.execute(f"SELECT id, j FROM {table}").texts():
+            place = Place(table, int(key or 0))
+            found[place] = "several rows" if place in found else text
+    return found
 
 
 def _await_rollback(connection: Connection) -> None:

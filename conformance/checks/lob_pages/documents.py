@@ -18,6 +18,7 @@ from conformance.checks.lob_pages.run import create, stored_documents
 from conformance.judge.problem import Problem
 from conformance.reference.innodb.lob_change import SMALL
 from conformance.servers.roles.data_files import table_file
+from conformance.servers.wire.packets import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -125,12 +126,12 @@ def outcomes(server: Server, session: Connection, rows: Sequence[Plan]) -> Itera
     finally:
         capture.close()
     new, free_after = opened(table_file(session)).rows, _free(session)
-    for place, plan in enumerate(rows):
-        yield Outcome(plan, old[plan.id], new[plan.id], logged[place], (free[place], free_after[place]))
+    for plan, images, *both in zip(rows, logged, free, free_after, strict=True):
+        yield Outcome(plan, old[plan.id], new[plan.id], images, (both[0], both[1]))
 
 
 def _free(session: Connection) -> list[int]:
-    return [int(free or 0) for (free,) in session.execute("SELECT JSON_STORAGE_FREE(j) FROM t ORDER BY id").texts()]
+    return [whole(free) for (free,) in session.execute("SELECT JSON_STORAGE_FREE(j) FROM t ORDER BY id").texts()]
 
 
 # --- judging ---------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.checks.lob_pages.judge import Change, KnownFile, KnownRow
-from conformance.judge.updates.events import iter_events
+from conformance.judge.updates.events import readable_events
 from conformance.reference.binlog.rows import RowsBody
 from conformance.servers.roles.data_files import OWN_FILE, table_file, transaction_id
 
@@ -43,7 +43,7 @@ def known_file(connection: Connection, *, page_size: int | None = None) -> Known
     buffer pool.
     """
     names = {int(at or 0): str(name) for at, name in connection.execute(_PAGES).texts()}
-    space = int(connection.execute(_SPACE).scalar() or 0)
+    space = connection.execute(_SPACE).number()
     data = table_file(connection)
     size = page_size or int(connection.variable("global.innodb_page_size") or 0)
     return KnownFile(data, size, space, names)
@@ -51,8 +51,8 @@ def known_file(connection: Connection, *, page_size: int | None = None) -> Known
 
 def stored_documents(events: Iterable[bytes]) -> Iterator[bytes]:
     """The stored bytes of column ``j`` in the after-image of each row, as the binary log has them."""
-    for _, event, _ in iter_events(events):
-        if event is not None and isinstance(event.body, RowsBody):
+    for _, event in readable_events(events):
+        if isinstance(event.body, RowsBody):
             for row in event.body.rows:
                 assert row.after is not None
                 document = row.after[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from conformance.judge.updates.events import iter_events
+from conformance.judge.updates.events import readable_events
 from conformance.reference.binlog.rows import ROWS_TYPES, RowsBody
 from conformance.reference.dialect import SOURCE
 from conformance.reference.partial.apply import apply_field
@@ -32,10 +32,8 @@ class LoggedChange(NamedTuple):
 
 def logged_changes(events: Iterable[bytes], thread: int) -> Iterator[LoggedChange]:
     """The row changes of a session, in order. The log has FULL images. Raises for an event that cannot be read."""
-    for _, event, error in iter_events(groups_of_thread(events, thread)):
-        if error is not None:
-            raise error
-        if event is None or not isinstance(event.body, RowsBody) or event.body.type not in ROWS_TYPES:
+    for _, event in readable_events(groups_of_thread(events, thread)):
+        if not isinstance(event.body, RowsBody) or event.body.type not in ROWS_TYPES:
             continue
         for row in event.body.rows:
             assert row.after is not None

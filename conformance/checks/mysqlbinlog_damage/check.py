@@ -26,7 +26,7 @@ def test_damaged_diffs_are_named(check: Check) -> None:
     draw = Stream("printed-damage", check.seed)
     with check.block(cases=check.size(), verdict=Verdict.DIFFERS) as block:
         for number in range(check.size()):
-            what, diffs = damaged(draw.fork(number))
-            problem = judge(what, print_bytes(program, log_of_image(partial_image(diffs))))
+            damage = damaged(draw.fork(number))
+            problem = judge(damage, print_bytes(program, log_of_image(partial_image(damage.diffs))))
             if problem is not None:
                 block.differs(problem)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from conformance.harness.campaign.run import server_limits
-from conformance.judge.updates.events import iter_events
+from conformance.judge.updates.events import readable_events
 from conformance.reference.binlog.rows import RowsBody
 from conformance.servers.roles.update_cases import run_case
 from conformance.servers.wire.capture import Captured
@@ -97,10 +97,4 @@ class ClientFailed(Exception):
 
 def row_events(events: Iterable[bytes]) -> list[RowsBody]:
     """The row events among captured events, those inside compressed transactions too."""
-    bodies: list[RowsBody] = []
-    for _, event, error in iter_events(events):
-        if event is None:
-            raise error or AssertionError
-        if isinstance(event.body, RowsBody):
-            bodies.append(event.body)
-    return bodies
+    return [event.body for _, event in readable_events(events) if isinstance(event.body, RowsBody)]

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.harness.mysqlbinlog_replay import Replayed, feed, print_log
-from conformance.judge.updates.events import iter_events, split_groups
+from conformance.judge.updates.events import readable_events, split_groups
 from conformance.reference.binlog.rows import DELETE_TYPES, RowsBody
 from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.roles.update_cases import run_case
+from conformance.servers.settings.listed import beside
 from conformance.servers.wire.capture import Position
 from conformance.servers.wire.groups import groups_of_thread
 
@@ -69,7 +70,9 @@ class Replay(NamedTuple):
 def two_servers(server: OwnServer, narrate: Callable[[str], None]) -> Iterator[Servers]:
     """Start a second server of the same installation."""
     with (
-        server.maker.launch(server_id=_SECOND_ID, options=server.options, keep=server.keep, narrate=narrate) as other,
+        server.maker.launch(
+            server_id=_SECOND_ID, options=beside(server.options), keep=server.keep, narrate=narrate
+        ) as other,
         server.connect() as connection,
         other.connect() as target,
         server.schema(connection) as schema,
@@ -115,9 +118,7 @@ def take_state(node: Node, case: UpdateCase) -> State:
     connection.execute(f"DELETE FROM {name}")
     events = groups_of_thread(node.log.since(start, node.log.mark(connection)).events, connection.thread_id)
     stored: list[tuple[Any, ...]] = []
-    for _, event, error in iter_events(events):
-        if event is None:
-            raise error or AssertionError
+    for _, event in readable_events(events):
         if isinstance(event.body, RowsBody) and event.body.type in DELETE_TYPES:
             stored += [row.before for row in event.body.rows if row.before is not None]
     return State(list(texts), sorted(stored, key=lambda row: int(row[place])))

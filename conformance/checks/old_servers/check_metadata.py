@@ -20,6 +20,7 @@ from conformance.servers.roles.injector import launch_target
 from conformance.servers.roles.old_server import launch_old
 from conformance.servers.roles.variables import global_variable
 from conformance.servers.run.owned import OwnServer
+from conformance.servers.settings.listed import beside
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ def _servers(check: Check, server: OwnServer) -> Iterator[_Servers]:
     with ExitStack() as stack:
         old_server = stack.enter_context(launch_old(maker, narrate=check.narrate))
         # With GTIDs a session that was given events of a log without them can do nothing else.
-        target = stack.enter_context(launch_target(server.maker, options=server.options, keep=check.lab.settings.keep))
+        target = stack.enter_context(
+            launch_target(server.maker, options=beside(server.options), keep=check.lab.settings.keep)
+        )
         new, session = stack.enter_context(target.connect()), stack.enter_context(old_server.connect())
         for connection in (new, session):
             connection.execute(f"CREATE SCHEMA {_SCHEMA} DEFAULT CHARACTER SET latin1")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.checks.old_servers.run import GTIDS, SESSION, TABLE_MAP, Rows, row_part
-from conformance.judge.updates.events import iter_events
+from conformance.judge.updates.events import readable_events
 from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import Column, Table, create_table
 from conformance.reference.tables.table_map import TableMap
@@ -99,7 +99,7 @@ def write(connection: Connection, capture: Capture, draw: Draw, made: Table, row
     connection.execute_many(statements).check()
     captured = capture.since(start, capture.mark(connection)).events
     events = [event for event in groups_of_thread(captured, connection.thread_id) if event[4] not in GTIDS]
-    maps = [event.body for _, event, _ in iter_events(events) if event is not None and isinstance(event.body, TableMap)]
+    maps = [event.body for _, event in readable_events(events) if isinstance(event.body, TableMap)]
     return Written(
         table=made,
         statements=(create_table(made), *statements),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.cases.files import dump_case
+from conformance.harness.needs.listed import lacking, rights_of
 from conformance.harness.promoted import promoted
 from conformance.harness.replay import Word, replay_case
 from conformance.requirements.versions import applies
@@ -37,6 +38,9 @@ def test_promoted_cases(check: Check, requirement: str) -> None:
             continue
         if str(case.hazard) != "none" and case.hazard not in server.hazards():
             check.not_applicable(f"needs leave, --allow {case.hazard}: {case.id} has this hazard", requirement)
+            continue
+        if not server.started_by_us and (missing := lacking(lab.questions, rights_of(case))):
+            check.not_applicable(missing, requirement)
             continue
         with check.block(number, cases=1, requirements=case.requirements) as block:
             replay = replay_case(server, case, entries, pairs=lab.pairs(), injector=lab.injector)

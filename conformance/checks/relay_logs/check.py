@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.harness.injections import Tried, keep_run, not_shown, record_tried
+from conformance.harness.injections import Tried, keep_run, not_shown, record_tried, tried_again
 from conformance.harness.witnesses import record_not_shown
 from conformance.judge.damage.relay_logs import crash_of_replica, damage_of_relay_log, judge_end
 from conformance.requirements.crashes import RELAYING, TRANSACTION_CONTEXT
@@ -89,9 +89,16 @@ def run(check: Check, reader: LogReader) -> list[Tried]:
 
 
 def _try(check: Check, reader: LogReader, items: list[Tried], name: str, kind: str, data: bytes) -> None:
-    items.append(tried(name, data, read(reader, kind, data)))
-    if items[-1].death:
-        keep_run(check.lab, reader.server, items[-1])
+    item = tried(name, data, read(reader, kind, data))
+    if item.death:
+        keep_run(check.lab, reader.server, item)
+        item = tried_again(
+            check.lab,
+            reader.server,
+            item,
+            lambda server: tried(name, data, read(LogReader(lambda: server), kind, data)),
+        )
+    items.append(item)
     if kind:
         reader.retire()
 

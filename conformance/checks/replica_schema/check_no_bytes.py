@@ -50,7 +50,8 @@ def _made_of_null(applier: Applier, draw: Draw) -> Tried:
         else f"INSERT IGNORE INTO {table} SELECT id + {10 + number}, NULL FROM {table}",
     )
     session.execute_many(statements).check()
-    states = read_states(session, f"{STATE} FROM {table} WHERE {'id < 0' if update else 'id > 0'} ORDER BY id")
+    query = f"{STATE} FROM {table} WHERE {'id < 0' if update else 'id > 0'} ORDER BY id"
+    states = read_states(session, query, most=2)
     wrong = next((state for state in states if state != _NOTHING), _NOTHING) if len(states) == 2 else None
     judged = Judged(Verdict.PASS)
     if wrong != _NOTHING:

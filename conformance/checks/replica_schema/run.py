@@ -45,6 +45,7 @@ def transaction_of(case: ReplicaSchema, number: int = 0) -> Transaction:
     return Transaction(
         events=case.events(SERVER_ID, _FIRST_ID + number),
         reads=(_read(case.replica),),
+        rows=max(len(case.held), len(case.rows)),
         repair=(f"DROP TABLE {name}", f"RENAME TABLE {spare} TO {name}") if case.number else None,
     )
 
@@ -89,7 +90,7 @@ def _spare(case: ReplicaSchema) -> Table:
 def _read(table: Table) -> str:
     """All rows as text; each column reads as the injector's ``STATE`` reads a document, without its sizes."""
     columns = ", ".join(
-        f"{name} IS NULL, 1, CAST({name} AS CHAR), NULL, NULL"
+        f"{name} IS NULL, IF({name} IS NULL, NULL, 1), CAST({name} AS CHAR), NULL, NULL"
         for name in (quote_identifier(column.name) for column in table.columns)
     )
     return f"SELECT {columns} FROM {SCHEMA}.{quote_identifier(table.name)} ORDER BY id"

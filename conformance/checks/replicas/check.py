@@ -110,7 +110,7 @@ def test_witnesses_stop_a_replica(check: Check, requirement: str) -> None:
     lab = check.lab
     listed = [
         item
-        for item in lab.deviations
+        for item in lab.witnessed
         if item.switch in SWITCHES
         and item.requirements[0] == requirement
         and item.witness is not None

@@ -111,7 +111,7 @@ def _run_until_killed(server: OwnServer, draw: Stream) -> int:
 def _files(server: OwnServer, counts: Counter[str] | None = None) -> list[SdiFile]:
     """The files of the schema and of the general tablespace. ``counts``: of a killed server, some may be refused."""
     found: list[SdiFile] = []
-    ibd2sdi = server.client_program("ibd2sdi")
+    ibd2sdi = server.client_program("ibd2sdi") if counts is None else None
     for name, data in server.files.matching(f"{_SCHEMA}/*.ibd", f"{_GENERAL}.ibd").items():
         try:
             found.append(read_file(name, data, ibd2sdi))

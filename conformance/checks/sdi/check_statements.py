@@ -52,7 +52,7 @@ def exported(server: OwnServer, connection: Connection, schema: str, table: str 
         data = server.files.read(f"{schema}/{table}.ibd")
     finally:
         connection.execute("UNLOCK TABLES")
-    return read_file(f"{table}.ibd", data, server.client_program("ibd2sdi"))
+    return read_file(f"{table}.ibd", data)
 
 
 def altered(change: Change) -> Iterator[Problem]:

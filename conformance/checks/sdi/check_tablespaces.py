@@ -56,7 +56,7 @@ def both_kinds(file: SdiFile) -> Iterator[Problem]:
 @pytest.mark.check("sdi/tablespaces", "SDI2", "SDI3", "SDI55", "SDI67")
 def test_tablespaces_without_sdi(check: Check) -> None:
     """Temporary and undo tablespaces of a running server, and what INFORMATION_SCHEMA lists."""
-    with own_files(check) as (server, connection, schema):
+    with own_files(check, printed=True) as (server, connection, schema):
         undo = f"{schema}_undo"
         connection.execute(f"CREATE UNDO TABLESPACE {undo} ADD DATAFILE '{undo}.ibu'")
         try:

@@ -59,6 +59,7 @@ def stripped(data: bytes) -> bytes:
 
 def opened(case: Opened) -> Iterator[Problem]:
     """SDI14: the server opens the file, reads its rows and writes to it."""
+    assert case.given.printed is not None
     if case.given.objects or case.given.printed.code == 0:
         yield Problem(case.given.name, "no SDI", case.given.printed.stored[:80].decode(), "the file given has SDI")
     if case.error:
@@ -77,7 +78,7 @@ def flag_is_set(case: Opened) -> Iterator[Problem]:
 @pytest.mark.check("sdi/stripped", "SDI14", "SDI56")
 def test_files_without_sdi(check: Check) -> None:
     """IMPORT of files whose SDI cannot be found, in every row format."""
-    with own_files(check) as (server, connection, schema):
+    with own_files(check, printed=True) as (server, connection, schema):
         for number in check.blocks():
             case = observe(server, connection, schema, ROW_FORMATS[number % len(ROW_FORMATS)])
             check.record(number, opened(case), cases=1, requirement="SDI14")

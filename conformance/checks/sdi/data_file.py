@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.checks.sdi.segments import Segments, segments
 from conformance.reference.errors import CodecError
 from conformance.reference.innodb.information_schema import tablespace_facts_of_file
 from conformance.reference.innodb.pages import PageType, SdiRoot, SpaceFlags, Tablespace, window_of
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from conformance.reference.innodb.pages import Page
     from conformance.servers.programs import Program
 
+_NONE: Final = Segments()
 _SECONDS: Final = 120.0  # for one run of ibd2sdi
 _SHOWN: Final = 1  # of the dictionary's kinds of hidden tables: none
 _INDEX_ID: Final = slice(66, 74)
@@ -35,7 +37,9 @@ class Printed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SdiFile:
     """One tablespace. ``error``: why the reader refused it. ``pages``: number and type of every page that holds the
-    dictionary information. ``index_ids``: of all SDI pages in the file, those that are free now too."""
+    dictionary information. ``index_ids``: of all SDI pages in the file, those that are free now too. ``segments``: what
+    belongs to it by the space management, which may be unreadable (``unmanaged`` says why). ``printed``: what ibd2sdi
+    says of it, for checks that judge that."""
 
     name: str
     space_id: int
@@ -47,7 +51,9 @@ class SdiFile:
     index_ids: frozenset[int] = frozenset()
     facts: Facts = field(default_factory=dict)  # about the tablespace, by page 0 and its record
     error: str = ""
-    printed: Printed = Printed()
+    segments: Segments = _NONE
+    unmanaged: str = ""
+    printed: Printed | None = None
 
     def of_type(self, kind: int) -> list[dict[str, Any]]:
         """The dictionary objects of one type."""
@@ -84,8 +90,11 @@ class _Recorded(Tablespace):
         return int.from_bytes(self.data[at : at + 2], "big")
 
 
-def read_file(name: str, data: bytes, ibd2sdi: Program) -> SdiFile:
-    """Read a file with both. ``name``: where it is. Raises for a file that is no tablespace."""
+def read_file(name: str, data: bytes, ibd2sdi: Program | None = None) -> SdiFile:
+    """Read a file, and print it where ``ibd2sdi`` is given. ``name``: where it is.
+
+    Raises for a file that is no tablespace.
+    """
     space = _Recorded(data)
     name = name.rpartition("/")[2]
     objects: tuple[SdiObject, ...] = ()
@@ -95,6 +104,12 @@ def read_file(name: str, data: bytes, ibd2sdi: Program) -> SdiFile:
             objects = tuple(sdi_objects(space))
     except CodecError as problem:
         error = str(problem)
+    managed, unmanaged = _NONE, ""
+    try:
+        if has_sdi(space):
+            managed = segments(Tablespace(window_of(data), len(data)))
+    except CodecError as problem:
+        unmanaged = str(problem)
     record = next((item for item in objects if item.type == TABLESPACE), None)
     return SdiFile(
         name=name,
@@ -107,7 +122,9 @@ def read_file(name: str, data: bytes, ibd2sdi: Program) -> SdiFile:
         page_compression=any(space.stored_type(number) == PageType.COMPRESSED for number in space.read),
         index_ids=frozenset(_index_ids(space)),
         error=error,
-        printed=print_file(name, data, ibd2sdi),
+        segments=managed,
+        unmanaged=unmanaged,
+        printed=None if ibd2sdi is None else print_file(name, data, ibd2sdi),
     )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from generators.draw import Draw
 
 _ROWS: Final = 12
+_LONG: Final = 30  # one table of so many, the first one too, has dictionary information of several pages
 _NUMBERS: Final = "WITH RECURSIVE n(i) AS (SELECT {first} UNION ALL SELECT i + 1 FROM n WHERE i < {last})"
 _MORE_ROWS: Final = (
     f"INSERT INTO {{t}} (id, s) {_NUMBERS.format(first=101, last=110)} SELECT i, concat('s', i % 3) FROM n"
@@ -100,7 +101,7 @@ def ddl_sequence(draw: Draw, page_size: int, number: int, has: Has = everything)
     kind = shape(draw, page_size, number)
     schema, other, tablespace = f"ddl_{number}", f"ddl_{number}_other", f"ddl_{number}_general"
     block = f" FILE_BLOCK_SIZE={kind.block_size}" if kind.place == GENERAL and kind.format == "COMPRESSED" else ""
-    statement, columns = create_table(draw, kind, "t", tablespace, has)
+    statement, columns = create_table(draw, kind, "t", tablespace, has, long=not number % _LONG)
     made = (
         f"CREATE SCHEMA {schema}",
         f"CREATE SCHEMA {other} DEFAULT CHARACTER SET latin1",

@@ -38,6 +38,7 @@ def dump(file: SdiFile) -> Iterator[Problem]:
 
     ibd2sdi cannot read page compression (innodb-sdi B.4): there it must refuse, and print nothing.
     """
+    assert file.printed is not None
     if file.error:
         yield Problem(file.name, "readable", file.error, "the reader refuses a file of the server")
         return
@@ -118,17 +119,48 @@ def long_objects(file: SdiFile) -> list[SdiObject]:
 
 
 def page_types(file: SdiFile) -> Iterator[Problem]:
-    """SDI29, and SDI21 for the pages that hold records: the types are those of the SDI."""
-    blob = PageType.SDI_ZBLOB if file.flags.compressed else PageType.SDI_BLOB
+    """SDI29: the types of the pages that hold records are those of the SDI."""
+    blob = _blob(file)
     for number, kind in file.pages:
         if kind not in {PageType.SDI, blob}:
             yield Problem(f"{file.name} page {number}", f"SDI or {blob.name}", type_name(kind),
                           "a page of the SDI has another type")  # fmt: skip
 
 
+def _blob(file: SdiFile) -> PageType:
+    return PageType.SDI_ZBLOB if file.flags.compressed else PageType.SDI_BLOB
+
+
+def kinds_of_pages(file: SdiFile) -> Iterator[Problem]:
+    """SDI21: leaves, node pointers and BLOBs are in the two segments of the index, and nothing else is; these stand in
+    INODE pages, and the bitmaps in pages with descriptors say that their pages are in use.
+
+    A page that no record leads to may wait for purge: it has one of the types, too.
+    """
+    if file.unmanaged:
+        yield Problem(file.name, "segments", file.unmanaged, "the segments of the SDI cannot be read")
+        return
+    found = file.segments
+    blob = _blob(file)
+    for pages, kinds, words in (
+        (found.pages, (PageType.SDI, blob), "a page of another kind belongs to the SDI"),
+        (found.inodes, (PageType.INODE,), "the segments of the SDI are in no inode page"),
+        (found.bitmaps, (PageType.FSP_HDR, PageType.XDES), "the allocation bitmap is in a page of another kind"),
+    ):
+        for number, kind in pages:
+            if kind not in kinds:
+                expected = " or ".join(item.name for item in kinds)
+                yield Problem(f"{file.name} page {number}", expected, type_name(kind), words)
+    for number in found.free:
+        yield Problem(f"{file.name} page {number}", "in use", "free", "the bitmap calls a page of the SDI free")
+    for number in sorted({number for number, _ in file.pages} - {number for number, _ in found.pages}):
+        yield Problem(f"{file.name} page {number}", "in a segment of the SDI", "in none",
+                      "a page with records belongs to no segment of the SDI")  # fmt: skip
+
+
 FILE_JUDGES: Final[dict[str, Callable[[SdiFile], Iterable[Problem]]]] = {
     "SDI65": dump, "SDI7": order, "SDI67": unique, "SDI8": one_index, "SDI10": index_id, "SDI15": flag,
-    "SDI20": one_format, "SDI19": off_page, "SDI29": page_types,
+    "SDI20": one_format, "SDI19": off_page, "SDI29": page_types, "SDI21": kinds_of_pages,
 }  # fmt: skip
 
 
@@ -149,6 +181,7 @@ def has_none(file: SdiFile) -> Iterator[Problem]:
     if file.flags.has_sdi or rooted or file.objects or file.index_ids:
         yield Problem(file.name, "no SDI", f"flags {file.flags.value:#x}, {file.root}, {len(file.objects)} records",
                       "a tablespace has SDI that must have none")  # fmt: skip
+    assert file.printed is not None
     if file.printed.code == 0 or (not session and _NO_SDI not in file.printed.errors):
         yield Problem(
             file.name, _NO_SDI, file.printed.errors or repr(file.printed.stored[:_SHOWN]), "ibd2sdi finds SDI"

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 _OPTIONS: Final = {"innodb-flush-log-at-trx-commit": "2"}
 
 
-def needs_files(check: Check) -> OwnServer:
-    """The server under test, if its data files hold dictionary information and can be read."""
+def needs_files(check: Check, *, printed: bool = True) -> OwnServer:
+    """The server under test, if its data files hold dictionary information and can be read; ``printed``: by ibd2sdi
+    too."""
     server = check.needs_own_server("a server that the lab starts: its data files are read")
     if not check.lab.dialect.server.sdi:
         check.leave_out("needs dictionary information in data files: this version keeps none there")
-    check.needs_programs("ibd2sdi")
+    if printed:
+        check.needs_programs("ibd2sdi")
     return server
 
 
@@ -36,9 +38,9 @@ def own_server(check: Check, page_size: int | None = None) -> Iterator[OwnServer
 
 
 @contextmanager
-def own_files(check: Check) -> Iterator[tuple[OwnServer, Connection, str]]:
+def own_files(check: Check, *, printed: bool = False) -> Iterator[tuple[OwnServer, Connection, str]]:
     """The server under test, a session and a schema, in which each table has a file of its own."""
-    server = needs_files(check)
+    server = needs_files(check, printed=printed)
     with server.connect() as connection, server.schema(connection) as schema:
         before = connection.variable("innodb_file_per_table")
         connection.execute("SET GLOBAL innodb_file_per_table = ON")

@@ -96,12 +96,13 @@ def shape(draw: Draw, page_size: int, number: int) -> Shape:
 
 
 def create_table(
-    draw: Draw, shape: Shape, name: str, tablespace: str, has: Has = everything
+    draw: Draw, shape: Shape, name: str, tablespace: str, has: Has = everything, *, long: bool = False
 ) -> tuple[str, list[Column]]:
     """CREATE TABLE as a server that ``has`` those things knows it, and the columns that its rows have values for.
 
     Every table has ``id`` and ``s``, on which it can be partitioned, and columns for ALTER TABLE: ``d1`` and ``d2`` to
-    drop, ``m1`` to modify, ``r1`` to rename.
+    drop, ``m1`` to modify, ``r1`` to rename. ``long``: its dictionary information does not fit into a page; else
+    that is drawn.
     """
     common = [
         Column("id", "int NOT NULL", "i"),
@@ -113,7 +114,7 @@ def create_table(
     ]
     room = min(shape.page_size, shape.block_size, _LARGEST) // 2 - _OVERHEAD
     drawn = list(columns(draw, room, shape.row_format, spatial=not shape.partitioned, has=has))
-    if draw.chance(1, 8):
+    if draw.chance(1, 8) or long:
         drawn += _long_comments(draw, shape.page_size)
     together = common + drawn
     parts = [f"{column.name} {column.definition}" for column in together]

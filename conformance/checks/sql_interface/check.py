@@ -15,6 +15,7 @@ from conformance.checks.sql_interface import startup_cases, variable_cases, warn
 from conformance.harness.check import GUEST
 from conformance.harness.sql_cases import run_cases
 from conformance.servers.run.owned import OwnServer
+from conformance.servers.settings.listed import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,7 +39,7 @@ def restartable(lab: Lab) -> Iterator[OwnServer | None]:
     if not isinstance(server, OwnServer):
         yield None
         return
-    options = {name: value for name, value in lab.settings.server_options if name not in _DECIDED}
+    options = {name: value for name, value in beside(dict(lab.settings.server_options)).items() if name not in _DECIDED}
     with server.maker.launch(server_id=_SERVER_ID, options=options, wrapper=lab.settings.wrapper, start=False) as own:
         yield own
 

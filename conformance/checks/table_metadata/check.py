@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.checks.table_metadata import unknown_fields
+from conformance.checks.table_metadata import field_order, unknown_fields
+from conformance.checks.table_metadata.altered_maps import file_of
 from conformance.checks.table_metadata.definitions import (
+    TEXT,
     client_text,
     judge_events,
     judge_text,
@@ -23,7 +25,8 @@ from conformance.checks.table_metadata.definitions import (
     run_block,
 )
 from conformance.harness.witnesses import record_not_shown
-from conformance.servers.errors import ServerUnavailable
+from conformance.servers.errors import ProgramUnusable, ServerUnavailable
+from conformance.servers.program_identity import own_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +83,7 @@ def test_unknown_fields(check: Check) -> None:
                     errors = unknown_fields.apply(session, log.captured.format_description, items)
                 found = unknown_fields.judge_applied(items, errors)
                 if program:
-                    found += unknown_fields.judge_texts(items, client_text(program, unknown_fields.file_of(log, items)))
+                    found += unknown_fields.judge_texts(items, client_text(program, file_of(log, items)))
                 found = _as_listed(found, entry)
                 shown += sum(problem.deviation is not None for problem in found)
                 block.cases = len(items) * (2 if program else 1)
@@ -88,6 +91,29 @@ def test_unknown_fields(check: Check) -> None:
         capture.close()
     if entry is not None and not shown:
         record_not_shown(check, [entry])
+
+
+@pytest.mark.check("table-map/field-order", "TMNF4")
+def test_fields_in_another_order(check: Check) -> None:
+    """Client and server read a TABLE_MAP the same, in whatever order its fields stand."""
+    server = _server(check)
+    program = _program(check, server)
+    with server.connect() as connection, server.connect() as session:
+        capture = server.capture()
+        for number, numbers in _parts(check.size()):
+            with check.block(number) as block:
+                with server.schema(connection) as schema:
+                    definitions = unknown_fields.small_definitions(check.seed, numbers, schema, check.lab.dialect.log)
+                    log = run_block(connection, capture, definitions)
+                    items = field_order.with_other_orders(f"{check.seed}/{number}", definitions, log)
+                    session.execute(f"USE {schema}")
+                    outcomes = field_order.apply(session, log.captured.format_description, items)
+                block.cases = len(items) * (2 if program else 1)
+                block.differs(*field_order.judge_applied(items, outcomes))
+                if program:
+                    text = client_text(program, file_of(log, items))
+                    block.differs(*field_order.judge_texts(items, text))
+        capture.close()
 
 
 def _parts(total: int) -> Iterator[tuple[int, range]]:
@@ -109,7 +135,10 @@ def _server(check: Check, *requirements: str) -> Server:
 
 def _program(check: Check, server: Server) -> Program | None:
     try:
-        return server.client_program("mysqlbinlog")
+        return own_program(server, "mysqlbinlog")
+    except ProgramUnusable as error:
+        check.named(check.id, TEXT).not_run(str(error))
+        return None
     except ServerUnavailable as error:
         check.narrate(f"no text of tables is compared: {error}")
         return None

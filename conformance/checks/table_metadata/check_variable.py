@@ -14,6 +14,7 @@ from conformance.checks.table_metadata import variable_cases as cases
 from conformance.checks.table_metadata import variable_effect as metadata_effect
 from conformance.harness.sql_cases import run_cases
 from conformance.judge.problem import Problem
+from conformance.servers.settings.listed import beside
 from generators.draw import Stream
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def test_start(check: Check) -> None:
     """A start with the option takes its value, or ends with an error."""
     server = check.needs_own_server(_NEEDS)
     settings = check.lab.settings
-    options = {name: value for name, value in settings.server_options if name != "binlog-row-metadata"}
+    given = beside(dict(settings.server_options))
+    options = {name: value for name, value in given.items() if name != "binlog-row-metadata"}
     with server.maker.launch(server_id=_SERVER_ID, options=options, wrapper=settings.wrapper, start=False) as own:
         run_cases(check, cases.start_cases(), {"source": own})
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.case_sql import binlog_statement
-from conformance.checks.table_metadata.definitions import head_of
+from conformance.checks.table_metadata.altered_maps import NEXT, other_texts
 from conformance.checks.table_metadata.run import Definition
 from conformance.judge.problem import Problem
 from conformance.reference.binlog.event import decode_event
@@ -37,7 +37,7 @@ from generators.definitions import definition, row_values
 from generators.draw import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from conformance.checks.table_metadata.run import DefinitionLog
     from conformance.reference.dialect import LogForms
@@ -133,27 +133,11 @@ def with_unknown_fields(seed: str, definitions: Sequence[Definition], log: Defin
     return found
 
 
-def file_of(log: DefinitionLog, made: Iterable[Unknown]) -> bytes:
-    """The log of the inserts with these events in the place of the server's."""
-    instead = {one.written: one.event for one in made}
-    last = max(log.captured.events.index(one.rows) for one in made)
-    events = tuple(instead.get(event, event) for event in log.captured.events[: last + 2])
-    return replace(log.captured, events=events).file_bytes()
-
-
 def judge_texts(made: Sequence[Unknown], text: bytes) -> list[Problem]:
     """Judge what the client printed of each event: it must be what the client prints without the field."""
     found = []
-    place = 0
-    for one in made:
-        head = head_of(one.plain)
-        start = text.find(head, place)
-        place = place if start < 0 else start + len(head)
-        expected = metadata_text(one.plain)
-        if start >= 0 and text.startswith(expected + b"# at ", place):
-            continue
-        inside = start >= 0 and text.startswith(metadata_text(one.read_inside) + b"# at ", place)
-        shown = text[place : place + len(expected) + 100] if start >= 0 else b"not there"
+    for one, expected, shown, place in other_texts(made, text):
+        inside = place >= 0 and text.startswith(metadata_text(one.read_inside) + NEXT, place)
         found.append(_problem(one, "text", _words(expected), _words(shown), inside=inside))
     return found
 

@@ -1,8 +1,8 @@
 """FR8 without a build that lacks the feature, as none is at hand.
 
-In its place the check runs the same workload with the option off in session
-and server, off in the session alone, and on. An independent encoder's prediction of every event does the rest
-(``updates/event-bytes``).
+In its place the check runs the same workload in a new session: with the option off in session and server, off in the
+session alone, on, and off again. What the session writes then must be what it wrote before it ever had the option on.
+An independent encoder's prediction of every event does the rest (``updates/event-bytes``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.checks.unchanged.judge import compare_off, compare_on
-from conformance.checks.unchanged.run import three_runs
+from conformance.checks.unchanged.run import four_runs
 from conformance.harness.campaign.blocks import make_script
 from conformance.harness.campaign.run import server_limits
 
@@ -25,9 +25,10 @@ _UPDATES = 50  # of a block
 
 @pytest.mark.check("unchanged/off", "FR8")
 def test_other_events_are_unchanged(check: Check) -> None:
-    """The same workload with the option off leaves equal bytes, whatever the global option; on, only updates differ."""
+    """With the option off, in the server or the session, before it was on or after, the same workload leaves equal
+    bytes; on, only updates differ."""
     server = check.needs_started_server(
-        "a server: the same workload is run three times",
+        "a server: the same workload is run four times",
         "needs a server that the lab starts: a global variable is changed",
     )
     limits = server_limits(server)
@@ -36,11 +37,13 @@ def test_other_events_are_unchanged(check: Check) -> None:
         for number in check.blocks():
             begun = time.perf_counter()
             case = make_script(f"{check.seed}/unchanged", number, limits, updates=_UPDATES).case
-            off, still_off, on = three_runs(connection, capture, schema, case, limits)
+            with server.connect(database=schema) as session:
+                off, still_off, on, again = four_runs(session, capture, schema, case, limits)
             for part, (problems, cases), broken in (
                 (check, compare_off(off.events, still_off.events), [*off.broken, *still_off.broken]),
                 (check.named("unchanged/on"), compare_on(off.events, on.events), on.broken),
+                (check.named("unchanged/off-again"), compare_off(off.events, again.events), again.broken),
             ):
-                seconds = (time.perf_counter() - begun) / 2
+                seconds = (time.perf_counter() - begun) / 3
                 part.record(number, [*problems, *broken], cases=cases, case=case, seconds=seconds)
         capture.close()

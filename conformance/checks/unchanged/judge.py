@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.judge.problem import Problem
 from conformance.judge.updates.borrowed import borrow, complete
 from conformance.judge.updates.compare import judge_rules
-from conformance.judge.updates.events import iter_events, split_groups
+from conformance.judge.updates.events import readable_events, split_groups
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.rows import STMT_END, UPDATE_TYPES, RowsBody
@@ -23,7 +23,7 @@ from conformance.reference.event_types import EventType, event_name
 from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from conformance.cases.observation import Observation
     from conformance.cases.script import Script
@@ -54,7 +54,7 @@ def compare_off(first: Sequence[bytes], second: Sequence[bytes]) -> tuple[list[P
     if len(first) != len(second):
         problems.append(_count("events", len(first), len(second)))
     try:
-        pairs = zip(_decoded(first), _decoded(second), strict=False)
+        pairs = zip(readable_events(first), readable_events(second), strict=False)
         for number, (one, other) in enumerate(pairs):
             problems += _same_event(f"event {number}", one, other)
     except CodecError as error:
@@ -71,7 +71,7 @@ def compare_on(off: Sequence[bytes], on: Sequence[bytes]) -> tuple[list[Problem]
     compared = 0
     for number, (one, other) in enumerate(zip(off_groups, on_groups, strict=False)):
         try:
-            without, with_option = _statements(_decoded(one)), _statements(_decoded(other))
+            without, with_option = _statements(readable_events(one)), _statements(readable_events(other))
         except CodecError as error:
             problems.append(_unreadable(error))
             continue
@@ -88,16 +88,7 @@ def compare_on(off: Sequence[bytes], on: Sequence[bytes]) -> tuple[list[Problem]
     return problems, compared
 
 
-def _decoded(events: Sequence[bytes]) -> list[tuple[bytes, Event]]:
-    out = []
-    for raw, event, error in iter_events(events):
-        if event is None:
-            raise error or AssertionError
-        out.append((raw, event))
-    return out
-
-
-def _statements(events: list[tuple[bytes, Event]]) -> list[list[RowsBody] | tuple[bytes, Event]]:
+def _statements(events: Iterable[tuple[bytes, Event]]) -> list[list[RowsBody] | tuple[bytes, Event]]:
     """Events in order, those of an update statement together: their number depends on their sizes."""
     out: list[list[RowsBody] | tuple[bytes, Event]] = []
     for update, run in groupby(events, lambda item: item[1].body.type in UPDATE_TYPES):

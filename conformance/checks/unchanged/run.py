@@ -1,4 +1,4 @@
-"""The same workload three times: the option off everywhere, off in the session alone, and on."""
+"""The same workload four times: the option off everywhere, off in the session alone, on, and off again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conformance.servers.wire.connection import Connection
 
 OPTION: Final = "binlog_row_value_options"
-_SETTINGS: Final = ((False, False), (True, False), (False, True))  # of the server, of the session
+_SETTINGS: Final = ((False, False), (True, False), (False, True), (False, False))  # of the server, of the session
 
 
 class Run(NamedTuple):
@@ -30,8 +30,11 @@ class Run(NamedTuple):
     broken: list[Problem]
 
 
-def three_runs(connection: Connection, capture: Capture, schema: str, case: UpdateCase, limits: Limits) -> list[Run]:
-    """Run the workload with the option off, off with the global option on, and on."""
+def four_runs(connection: Connection, capture: Capture, schema: str, case: UpdateCase, limits: Limits) -> list[Run]:
+    """Run the workload in one session with the option off, off with the global option on, on, and off again.
+
+    The session must be new: the first two runs are those of one that never had the option on.
+    """
     runs = []
     for everywhere, session in _SETTINGS:
         # Compressed transactions have other bytes for other reasons.

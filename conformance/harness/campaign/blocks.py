@@ -19,9 +19,14 @@ from conformance.cases.update_case import Step, UpdateCase
 from conformance.harness.campaign.events import EventFaults, check_events
 from conformance.judge import census
 from conformance.judge.updates.compare import judge, too_deep
+from conformance.judge.updates.log_rules import TIMES
+from conformance.judge.updates.mismatch import Judgement, unreadable
 from conformance.reference.binlog.rows import fixed_size
 from conformance.reference.dialect import MYSQL, Dialect, flipped
+from conformance.reference.errors import CodecError
+from conformance.servers.errors import UnreadableLog
 from conformance.servers.roles.update_cases import run_case
+from conformance.servers.unforeseen import ends_all, said
 from generators.borders.event_limit import full_event
 from generators.borders.statements import Border
 from generators.cases import next_step, start
@@ -34,13 +39,13 @@ if TYPE_CHECKING:
     from conformance.cases.observation import Observation
     from conformance.cases.predict import Model
     from conformance.cases.script import Script
-    from conformance.judge.updates.mismatch import Judgement
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection
 
 UPDATES_PER_BLOCK: Final = 100
 _REFUSED_ONE_IN: Final = 100  # statements that the server must refuse
 _FULL_ONE_IN: Final = 30  # statements that fill an event to its limit, where the rows permit it
+_TRIES: Final = 3  # of a block in which nothing but times is wrong
 BORDERS: Final = (None, *Border)  # of the blocks in turn: what some of their statements aim at
 
 
@@ -70,7 +75,10 @@ class Limits:
 
 @dataclass(slots=True, kw_only=True)
 class BlockResult:
-    """The judgement of one block, in a form that travels between processes. ``case`` is kept when something differs."""
+    """The judgement of one block, in a form that travels between processes. ``case`` is kept when something differs.
+
+    ``failure``: why the block could not be judged, if so.
+    """
 
     number: int
     judgement: Judgement
@@ -79,9 +87,11 @@ class BlockResult:
     statements: int = 0
     digest: str = ""
     seconds: float = 0.0
+    unsettled: int = 0  # tries before this one in which nothing but times broke its rules
     case_id: str = ""
     case: dict[str, Any] | None = None
     statements_sql: dict[int, str] = field(default_factory=dict)  # of the steps with a mismatch
+    failure: str = ""
 
 
 def make_script(
@@ -154,11 +164,37 @@ def one_event(model: Model, step: Step) -> int | None:
 def run_block(
     connection: Connection, capture: Capture, schema: str, seed: int | str, number: int, limits: Limits, updates: int
 ) -> BlockResult:
-    """Make, run and judge one block."""
+    """Make, run and judge one block; once more where nothing but its times is wrong, which a clock may have done that
+    was set and set back meanwhile.
+
+    A block with a log that cannot be read is wrong. One that cannot be judged for another reason says so, and the next
+    one runs.
+    """
     begun = time.perf_counter()
     script = make_script(seed, number, limits, updates=updates)
-    observation = run_case(connection, capture, script, schema)
-    return judge_block(script, observation, number, begun)
+    tries = 0
+    try:
+        while True:
+            result = judge_block(script, run_case(connection, capture, script, schema), number, begun)
+            result.unsettled = tries
+            tries += 1
+            if tries == _TRIES or not _only_times(result):
+                return result
+    except (CodecError, UnreadableLog) as error:
+        judgement = Judgement(updates=script.updates, mismatches=[unreadable(str(error))])
+        return BlockResult(
+            number=number, judgement=judgement, faults=EventFaults(), seconds=time.perf_counter() - begun
+        )
+    except Exception as error:
+        if ends_all(error):
+            raise
+        failure = f"block {number} of seed {seed}: {said(error)}"
+        return BlockResult(number=number, judgement=Judgement(), faults=EventFaults(), failure=failure)
+
+
+def _only_times(result: BlockResult) -> bool:
+    mismatches = [item for item in (*result.judgement.mismatches, *result.faults.found) if not item.deviation]
+    return bool(mismatches) and all(item.field in TIMES for item in mismatches)
 
 
 def judge_block(

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PACKAGE: Final = "conformance.harness.campaign"
 DIRECTORY: Final = "recorded"
+UPDATES: Final = 2_000
+"""The updates in the recorded blocks of each version."""
 _SUFFIX: Final = ".jsonl.gz"
 
 
@@ -72,9 +74,15 @@ def _load_facts(data: dict[str, Any] | None) -> LogFacts | None:
     if data is None:
         return None
     before, behind = (tuple((start, end) for start, end in intervals) for intervals in data["executed"])
-    pairs = {"clock": tuple(data["clock"]), "queries": tuple(data["queries"]), "executed": (before, behind)}
+    pairs: dict[str, Any] = {
+        "clock": tuple(data["clock"]),
+        "queries": tuple(data["queries"]),
+        "executed": (before, behind),
+    }
     # Older recordings do not say: transactions of a server with GTIDs have added to the executed ones.
     gtids = data.get("gtids", before != behind)
+    elapsed = data.get("elapsed")
+    pairs["elapsed"] = None if elapsed is None else tuple(elapsed)
     return LogFacts(**{**data, **pairs, "places": tuple(Place(**place) for place in data["places"]), "gtids": gtids})
 
 

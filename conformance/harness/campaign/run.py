@@ -14,7 +14,7 @@ import traceback
 from collections import Counter, deque
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing import active_children, get_context
 from threading import current_thread, main_thread
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.harness.campaign.blocks import BlockResult, Limits, block_sizes, run_block
 from conformance.requirements.versions import dialect_of
 from conformance.servers.errors import ConnectionLost, ServerError
+from conformance.servers.recording.tape import NoAnswer
 from conformance.servers.run.attached import AttachedServer, Attachment
 from conformance.servers.run.presence import has_semaphores
 from conformance.servers.run.supervisor import PR_SET_PDEATHSIG, prctl
@@ -265,12 +266,26 @@ def _session() -> dict[str, Any]:
     return _worker
 
 
+def _end_session() -> None:
+    """Give up the session; the next block opens another, in another schema."""
+    stack = _worker.pop("stack")
+    for name in ("connection", "capture", "schema"):
+        del _worker[name]
+    with suppress(ServerError, NoAnswer):
+        stack.close()
+
+
 def _work(seed: int | str, number: int, limits: Limits, updates: int) -> BlockResult | _Failure:
     try:
         session = _session()
-        return run_block(session["connection"], session["capture"], session["schema"], seed, number, limits, updates)
+        result = run_block(session["connection"], session["capture"], session["schema"], seed, number, limits, updates)
+        if session["connection"].closed:  # an answer of its may be half read
+            _end_session()
+        return result
     except ServerError as error:
         return _Failure(str(error), error.exit_code, isinstance(error, ConnectionLost))
+    except NoAnswer:
+        raise  # a recording is judged in this process
     except Exception as error:  # noqa: BLE001 - a defect of the kit must travel as well, and say where it shows
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"  # noqa: PTH119

@@ -9,11 +9,16 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.case_sql import trigger_statement
+from conformance.cases.sql_case import SqlCase
+from conformance.cases.update_case import UpdateCase
 from conformance.harness.needs.questions import KINDS
+from conformance.servers.settings.rights_of_statements import needs_of_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from conformance.cases.files import AnyCase
     from conformance.harness.needs.questions import Questions
 
 NEEDS: Final = "needs "
@@ -28,6 +33,15 @@ def needs_of(check: str) -> tuple[str, ...]:
     """The needs of a check by its name, ``room/function`` with or without parameters."""
     name = check.partition("[")[0]
     return (*ROOMS.get(name.partition("/")[0], ()), *CHECKS.get(name, ()))
+
+
+def rights_of(case: AnyCase) -> tuple[str, ...]:
+    """The rights that the statements of a Case need of a guest's account, as needs."""
+    if isinstance(case, SqlCase):
+        return needs_of_statements(statement.sql for statement in case.statements)
+    if isinstance(case, UpdateCase) and case.trigger:
+        return needs_of_statements([trigger_statement(case.table, case.trigger)])
+    return ()
 
 
 def lacking(questions: Questions, needs: Iterable[str]) -> str:

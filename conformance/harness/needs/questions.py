@@ -1,8 +1,9 @@
 """What a server has: one list of questions, put to the server itself, each once.
 
 A need is a word for its kind and a name: ``variable binlog_row_metadata``, ``statement VECTOR``, ``srs 4326``,
-``status Innodb_redo_log_current_lsn``, ``program mysqlbinlog``, ``tagged-gtids``. The answer says what is missing. No
-version is compared here: a server that was built without something, or was told to leave it out, is like one from
+``status Innodb_redo_log_current_lsn``, ``program mysqlbinlog``, ``tagged-gtids``, ``right TRIGGER``, ``creator``,
+``reads mysql.user``, ``setting binlog_checksum=CRC32``. The answer says what is missing; for a right it has the GRANT.
+No version is compared here: a server that was built without something, or was told to leave it out, is like one from
 before it.
 """
 
@@ -11,7 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.judge.probes import NOT_UNDERSTOOD, TAGGED_SET
-from conformance.servers.errors import ServerUnavailable, SqlError
+from conformance.servers.errors import ProgramUnusable, ServerUnavailable, SqlError
+from conformance.servers.program_identity import own_program
+from conformance.servers.settings.rights import grant_of, missing_grants
+from conformance.servers.settings.rights_of_statements import CREATOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +74,8 @@ class Questions:
 
     def lacking(self, need: str) -> str:
         """The words for what the server has not got of a need; empty: it has it. Raises ``KeyError`` for another kind
-        of need, :class:`ServerError` for a server that cannot be asked."""
+        of need, :class:`ServerError` for a server that cannot be asked, :class:`ProgramUnusable` for a program that is
+        not the server's own."""
         if need not in self._known:
             kind, _, name = need.partition(" ")
             if kind == _PROGRAM:
@@ -86,7 +91,9 @@ class Questions:
 
     def _program(self, name: str) -> str:
         try:
-            self._server.client_program(name)
+            own_program(self._server, name)
+        except ProgramUnusable:
+            raise
         except ServerUnavailable as error:
             return f"the server's own {name}: {error}"
         return ""
@@ -118,6 +125,33 @@ def _tags(connection: Connection, _: str) -> str:
     return "" if found is not None else "GTIDs with tags"
 
 
+def _right(connection: Connection, name: str) -> str:
+    return "".join(f"the right {name}: {grant}" for grant in missing_grants(connection, [name]))
+
+
+def _creator(connection: Connection, _: str) -> str:
+    if connection.variable("global.log_bin_trust_function_creators") == "1":
+        return ""
+    grants = missing_grants(connection, ["SUPER"])
+    return "".join(f"log_bin_trust_function_creators, or the right SUPER: {grant}" for grant in grants)
+
+
+def _setting(connection: Connection, name: str) -> str:
+    name, _, wanted = name.partition("=")
+    value = variable(connection, name)
+    return "" if value == wanted else f"the setting {name}={wanted}, which is {value}"
+
+
+def _reads(connection: Connection, name: str) -> str:
+    try:
+        connection.execute(f"SELECT 1 FROM {name} LIMIT 1")
+    except SqlError as error:
+        if error.number == _NOT_ALLOWED:
+            return f"the right SELECT: {grant_of('SELECT', name.partition('.')[0] + '.*', connection)}"
+    return ""
+
+
+_NOT_ALLOWED: Final = 1142
 _PROGRAM: Final = "program"
 _QUESTIONS: Final[dict[str, Callable[[Connection, str], str]]] = {
     "variable": _variable,
@@ -125,6 +159,10 @@ _QUESTIONS: Final[dict[str, Callable[[Connection, str], str]]] = {
     "status": _status,
     "srs": _spatial,
     "tagged-gtids": _tags,
+    "right": _right,
+    CREATOR: _creator,
+    "setting": _setting,
+    "reads": _reads,
 }
 KINDS: Final = frozenset((*_QUESTIONS, _PROGRAM))
 """The kinds of need that there are questions for."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from conformance.harness.pairs.appliers import Applier, PairBlock
+from conformance.harness.pairs.clocks import ClockWatch
 from conformance.harness.pairs.run import PairRun, execute_all, replica_binlog_settings, split_statements
 from conformance.harness.pairs.tables import compare_sides
 from conformance.judge.replica import LogDiffersError, ReplicaModel, judge_stop, log_mismatch, transactions
@@ -103,6 +104,7 @@ class ChainRun(PairRun):
         sent_from = self._source_log.mark(self.source)
         middle_from = self._replica_log.mark(self.replica)
         last_from = self._last_log.mark(self.last)
+        clocks = ClockWatch(self.source, self.replica, self.last)
         self.source.execute(script.insert)
         execute_all(self.source, split_statements(script, 0)[1])
         end = self._source_log.mark(self.source)
@@ -116,7 +118,12 @@ class ChainRun(PairRun):
         middle_end = self._replica_log.mark(self.replica)
         passed_on = self._received(self._replica_log.since(middle_from, middle_end).events)
         block.middle_log = compare_replica_binlog(
-            script, sent, passed_on, replica_binlog_settings(self.replica), self.schema
+            script,
+            sent,
+            passed_on,
+            replica_binlog_settings(self.replica, middle),
+            self.schema,
+            clock_step=clocks.step(),
         )
         if block.middle_log.found:  # that is the failure; nothing can be said of the last server
             result.broken = True
@@ -127,7 +134,12 @@ class ChainRun(PairRun):
         if not result.stops:
             own = self._received(self._last_log.since(last_from, self._last_log.mark(self.last)).events)
             block.last_log = compare_replica_binlog(
-                script, received, own, replica_binlog_settings(self.last), self.schema
+                script,
+                received,
+                own,
+                replica_binlog_settings(self.last, last),
+                self.schema,
+                clock_step=clocks.step(),
             )
         if not result.broken:
             result.tables = compare_sides(

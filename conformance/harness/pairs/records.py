@@ -174,6 +174,7 @@ class ReplicaBinlogRecords:
     def add(self, script: Script, log: ReplicaBinlog, note: str, run: PairRun) -> None:
         """Add the differences of a block's log; nothing where the log was not compared."""
         if log.rows or log.found:
+            self.whole.check.clock_was_set(log.clock_step, self.whole.blocks)
             block = PairBlock(
                 updates=log.rows, bytes=log.bytes, by_rule=log.by_rule, on_trust=log.on_trust, stops=log.found
             )

@@ -13,6 +13,7 @@ from conformance.cases.row_images import RowImage
 from conformance.cases.script import ReadBack, Statement
 from conformance.cases.topology import ReplicaSettings
 from conformance.harness.pairs.appliers import Applier, PairBlock
+from conformance.harness.pairs.clocks import ClockWatch
 from conformance.harness.pairs.cloning import clone
 from conformance.harness.pairs.rebuilding import rebuild_by
 from conformance.harness.pairs.tables import COUNTER, compare_sides
@@ -172,6 +173,7 @@ class PairRun:
         ).check()
         start = self._source_log.mark(self.source)
         own_start = self._replica_log.mark(self.replica)
+        clocks = ClockWatch(self.source, self.replica)
         self.source.execute(script.insert)
         model = ReplicaModel.of(script)
         result = PairBlock(updates=script.updates)
@@ -195,7 +197,12 @@ class PairRun:
             own = self._replica_log.since(own_start, self._replica_log.mark(self.replica))
             received = self._received(own.events)
             result.replica_binlog = compare_replica_binlog(
-                script, whole, received, replica_binlog_settings(self.replica), self.schema
+                script,
+                whole,
+                received,
+                replica_binlog_settings(self.replica, topology.replicas[0]),
+                self.schema,
+                clock_step=clocks.step(),
             )
         if not result.broken:
             if case.trigger:  # which the probe would fire
@@ -272,18 +279,21 @@ def logging_otherwise(draw: Draw, replica: ReplicaSettings) -> ReplicaSettings:
     )
 
 
-def replica_binlog_settings(replica: Connection) -> ReplicaBinlogSettings:
-    """The replica's own values of the settings that shape what its applier logs."""
+def replica_binlog_settings(replica: Connection, asked: ReplicaSettings) -> ReplicaBinlogSettings:
+    """The settings that shape what the replica's applier logs: as it was asked for them, whatever its variables say.
 
-    def told(name: str) -> str:
-        return replica.variable(f"global.{name}") or ""
+    The bytes of its log show whether it has them. What a version has no variable for, it does not do.
+    """
+
+    def told(name: str) -> str | None:
+        return replica.variable(f"global.{name}")
 
     return ReplicaBinlogSettings(
-        image=RowImage(told("binlog_row_image")),
-        partial_json=told("binlog_row_value_options") == "PARTIAL_JSON",
-        metadata=told("binlog_row_metadata") or "MINIMAL",
-        compression=told("binlog_transaction_compression") in ("1", "ON"),
-        rows_query=told("binlog_rows_query_log_events") in ("1", "ON"),
+        image=asked.image,
+        partial_json=asked.partial_json,
+        metadata=asked.metadata if told("binlog_row_metadata") else "MINIMAL",
+        compression=asked.compression and told("binlog_transaction_compression") is not None,
+        rows_query=asked.rows_query,
         row_event_max_size=int(told("binlog_row_event_max_size") or 8192),
         dialect=dialect_of(version_number(replica.server_version)),
     )

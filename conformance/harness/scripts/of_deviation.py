@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.files import load_any_case
+from conformance.harness.scripts.data_file import data_file_script
 from conformance.harness.scripts.of_case import script_of
 from conformance.harness.scripts.relay_log import relay_log_script
 from conformance.judge.damage.crashes import damage_of, damage_of_log
 from conformance.requirements.crashes import (
     APPLYING,
+    IMPORTING,
     MEMBER_IN_DOCUMENT,
     PRINTING,
     READING,
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 _MANY: Final = 200  # inputs of a generator that are looked at for a damage
 # Number of the first input that ends the program; 0 where it is left out.
 _ENDS_IT: Final = {(PRINTING, MEMBER_IN_DOCUMENT): 1}
+# When a server takes a file -> what the file is, and its script.
+_FILES: Final = {RELAYING: ("relay log", relay_log_script), IMPORTING: ("data file", data_file_script)}
 
 
 def case_of(deviation: Deviation) -> AnyCase:
@@ -51,8 +55,9 @@ def case_of(deviation: Deviation) -> AnyCase:
     crash = deviation.crash
     if crash is None:
         raise DeviationError(f"deviation {deviation.id!r} has neither a witness nor a crash")
-    if crash.during == RELAYING:
-        raise DeviationError(f"deviation {deviation.id!r} is shown by a relay log, no Case: --as sql prints it")
+    if crash.during in _FILES:
+        what, _ = _FILES[crash.during]
+        raise DeviationError(f"deviation {deviation.id!r} is shown by a {what}, no Case: --as sql prints it")
     number = _ENDS_IT.get((crash.during, crash.damage), 0)
     found = next(islice(inputs(crash), number, None), None)
     if found is None:
@@ -61,11 +66,13 @@ def case_of(deviation: Deviation) -> AnyCase:
 
 
 def script_of_deviation(deviation: Deviation) -> str:
-    """The script of the Case; for a replica that dies, the script of a relay log. Raises :class:`DeviationError`."""
-    if deviation.crash is not None and deviation.crash.during == RELAYING:
-        script = relay_log_script(deviation.crash)
+    """The script of the Case; for a server that dies of a file, the script of that. Raises :class:`DeviationError`."""
+    if deviation.crash is not None and deviation.crash.during in _FILES:
+        what, make = _FILES[deviation.crash.during]
+        script = make(deviation.crash)
         if script is None:
-            raise DeviationError(f"deviation {deviation.id!r}: no generator makes a log with {deviation.crash.damage}")
+            damage = deviation.crash.damage
+            raise DeviationError(f"deviation {deviation.id!r}: no generator makes a {what} with {damage}")
         return script
     return script_of(case_of(deviation))
 

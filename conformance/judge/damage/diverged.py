@@ -13,7 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.by_hand.injection import (
+    DOCUMENT,
     MISSING_ROW,
+    TABLE,
     Demand,
     Injection,
     Predicted,
@@ -29,6 +31,7 @@ from conformance.judge.damage.unmodelled_values import (
     with_marked_decimal,
 )
 from conformance.reference.dialect import MYSQL, flipped
+from conformance.reference.errors import text_of
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -64,12 +67,11 @@ def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Di
     if _is_refused_behind_its_end(predicted, outcome, dialect):
         return Judged(Verdict.PASS)
     broken = _broken(injection, outcome)
+    start = state_of(injection.stored) if injection.row_exists else None
+    if not _same(start, outcome.before):
+        other = Judged(Verdict.DIFFERS, "the row before the event reads otherwise", show(start), show(outcome.before))
+        return broken or other  # no deviation explains it
     if broken is None:
-        start = state_of(injection.stored) if injection.row_exists else None
-        if not _same(start, outcome.before):
-            return Judged(
-                Verdict.DIFFERS, "the row before the event reads otherwise", show(start), show(outcome.before)
-            )
         refused = outcome.error and injection.demand is Demand.ERROR and predicted.error not in ALLOWED
         if refused and _explaining(injection, dialect) is not None:
             return Judged(Verdict.PASS)  # as the worklog asks, where this version is known to take it
@@ -178,6 +180,9 @@ def _broken(injection: Injection, outcome: InjectionOutcome) -> Judged | None:
 def _compare(predicted: Predicted, outcome: InjectionOutcome) -> Judged:
     if outcome.error or predicted.error:
         if outcome.error == predicted.error:
+            due = text_of(outcome.error, TABLE.name, DOCUMENT)
+            if outcome.message and due not in outcome.message:
+                return Judged(Verdict.DIFFERS, "an error with another text than its number has", due, outcome.message)
             return Judged(Verdict.PASS)
         expected = f"error {predicted.error}" if predicted.error else show(predicted.state)
         got = f"error {outcome.error} {outcome.message}".rstrip() if outcome.error else show(outcome.after)
@@ -196,7 +201,7 @@ def _same(predicted: RowState | None, got: RowState | None) -> bool:
         return False
     if predicted.error or got.error:  # of the two numbers for a value that cannot be read either will do
         return predicted.error == got.error or {predicted.error, got.error} <= UNREADABLE
-    return (predicted.valid, predicted.text, predicted.size) == (got.valid, got.text, got.size)
+    return predicted == got
 
 
 def _explaining(injection: Injection, dialect: Dialect) -> str | None:

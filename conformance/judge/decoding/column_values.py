@@ -3,6 +3,7 @@
 The column's type says what is forgiven. Numbers may be text, and whole numbers may have a ``.0``. A DECIMAL may lose
 its closing zeros. ENUM and SET may be numbers or names, a SET in any order. Bytes may be hexadecimal, base64 or UTF-8
 text, or Python bytes; a BIT also a number or its bits. Text may be its bytes, and a document those of its JSONB value.
+So may the text of a number or a date, where a decoder tells no texts apart.
 Dates and times: see ``moments``.
 """
 
@@ -17,7 +18,7 @@ from conformance.judge.decoding.binary import bytes_of_form, utf8_bytes
 from conformance.judge.decoding.diff_lists import differences_of_diffs
 from conformance.judge.decoding.difference import Found, Kind
 from conformance.judge.decoding.documents import differences_of_documents, document_in
-from conformance.judge.decoding.log_columns import LogColumn
+from conformance.judge.decoding.log_columns import INTEGERS, LogColumn
 from conformance.judge.decoding.moments import moment_of, temporal_cause
 from conformance.judge.decoding.numbers import (
     number_in,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 _TEMPORAL: Final = frozenset(("DATE", "TIME", "DATETIME", "TIMESTAMP"))
+_SPELLED: Final = _TEMPORAL | INTEGERS | {"DECIMAL", "FLOAT", "DOUBLE", "YEAR", "ENUM", "SET"}
 _BITS: Final = re.compile("[01]+")
 _UNKNOWN: Final = LogColumn("", "")
 
@@ -102,6 +104,8 @@ def _json(expected: dict[str, Any], got: Any, resolved: Any, place: str, *, tagg
 def _compare(column: LogColumn, expected: Any, got: Any) -> str | None:
     """The class of the difference, ``None`` without one."""
     kind = column.type
+    if kind in _SPELLED:
+        got = _spelled(got)
     if isinstance(got, bool):
         whole = expected in ({"hex": "00"}, {"hex": "01"})
         return (
@@ -126,6 +130,12 @@ def _compare(column: LogColumn, expected: Any, got: Any) -> str | None:
     if isinstance(expected, str):
         return _text(column, expected, got)
     return _bytes(column, expected, got)
+
+
+def _spelled(got: Any) -> Any:
+    """Bytes of a text as that text."""
+    data = bytes_of_form(got)
+    return data.decode() if data and all(0x20 <= byte < 0x7F for byte in data) else got
 
 
 def _form(got: Any) -> str:
@@ -181,6 +191,9 @@ def _vector(got: list[Any] | tuple[Any, ...]) -> bytes | None:
 def _bits(column: LogColumn, expected: Any, got: Any) -> str | None:
     data = bytes_of_form(expected)
     assert data is not None
+    raw = bytes_of_form(got)
+    if raw is not None and len(raw) != len(data):
+        got = _spelled(got)
     if isinstance(got, str) and len(got) == column.length and _BITS.fullmatch(got):
         number: int | None = int(got, 2)
     else:

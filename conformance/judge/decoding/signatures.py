@@ -10,8 +10,8 @@ from conformance.judge.decoding.difference import Kind
 if TYPE_CHECKING:
     from conformance.judge.decoding.difference import Difference
 
-_NUMBERS: Final = re.compile(r"0x[0-9a-fA-F]+|[0-9]+")
-_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|/\S+")
+NUMBERS: Final = re.compile(r"0x[0-9a-fA-F]+|[0-9]+")
+QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|/\S+")
 _LONGEST: Final = 100
 _PARTIAL: Final = "PARTIAL_UPDATE_ROWS_EVENT"
 _BY_EVENT: Final = frozenset((Kind.MISSING_CHANGE, Kind.EXTRA_CHANGE, Kind.REPEATED_CHANGE, Kind.MOVED_CHANGE))
@@ -32,5 +32,5 @@ def signature_of(difference: Difference) -> str:
 
 def signature_of_text(kind: str, text: str) -> str:
     """The signature of a refusal or a failure: its text without numbers, names and paths."""
-    words = _NUMBERS.sub("N", _QUOTED.sub("X", text))
+    words = NUMBERS.sub("N", QUOTED.sub("X", text))
     return f"{kind}: {' '.join(words.split())[:_LONGEST]}".removesuffix(": ")

@@ -17,7 +17,7 @@ from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from conformance.cases.predict import StepPrediction
     from conformance.reference.binlog.event import Event
@@ -26,25 +26,40 @@ if TYPE_CHECKING:
 LOG: Final = "FR1"  # the choice, and everything else in the log
 OPTION, CHAIN, SIZE, BEFORE_IMAGE, BYTES = "D2", "D5", "D6", "D7", "F3"
 ALL: Final = (LOG, OPTION, CHAIN, SIZE, BEFORE_IMAGE, BYTES)
-_UNREADABLE: Final = (LOG, BYTES)
-_UPDATES: Final = frozenset((EventType.UPDATE_ROWS, EventType.PARTIAL_UPDATE_ROWS))
+UNREADABLE: Final = (LOG, BYTES)
+UPDATES: Final = frozenset((EventType.UPDATE_ROWS, EventType.PARTIAL_UPDATE_ROWS))
 _OF_TABLES: Final = frozenset((*ROWS_TYPES, EventType.TABLE_MAP))
 _NAMES: Final = frozenset(map(event_name, _OF_TABLES))
 
 
-def of_types(expected: Sequence[int], got: Sequence[int]) -> tuple[str, ...]:
-    """A transaction with other events. In place of an update another event may stand: the old one, or one of no type
-    that it may have."""
+def of_types(expected: Sequence[int], got: Sequence[int], is_update: Callable[[int], bool]) -> tuple[str, ...]:
+    """A transaction with other events. In place of an update another one may stand that can be read, as without the
+    option; or an event of a type that it may not have, or that its bytes do not fit. ``is_update``: whether the event
+    at this place is an update that can be read."""
     if len(expected) != len(got):
         return (LOG,)
-    instead = {theirs for ours, theirs in zip(expected, got, strict=True) if ours != theirs and ours in _UPDATES}
-    return (LOG, *((OPTION,) if instead & _UPDATES else ()), *((BYTES,) if instead else ()))
+    pairs = enumerate(zip(expected, got, strict=True))
+    instead = [place for place, (ours, theirs) in pairs if ours != theirs and ours in UPDATES]
+    if not instead:
+        return (LOG,)
+    return (LOG, OPTION) if all(map(is_update, instead)) else (LOG, BYTES)
+
+
+def is_update(event: Event) -> bool:
+    """Whether the rows of an UPDATE can be read, and hold documents where documents are due."""
+    try:
+        body = event.typed().body
+    except CodecError:
+        return False
+    if not isinstance(body, RowsBody) or body.type not in UPDATES:
+        return False
+    return not any(_has_no_document(row, body) or _has_no_new_document(row, body) for row in body.rows)
 
 
 def of_rule(field: str, kinds: Iterable[str]) -> tuple[str, ...]:
     """A field whose rule is broken in events of these names. Nobody can read rows without their TABLE_MAP."""
     if field.endswith("_ROWS_EVENT.table_id"):
-        return _UNREADABLE
+        return UNREADABLE
     found = {BYTES if kind in _NAMES else LOG for kind in kinds}
     return tuple(name for name in ALL if name in found)
 
@@ -54,7 +69,7 @@ def of_event(
 ) -> tuple[str, ...]:
     """An event with other bytes. ``names``: of the table's columns."""
     if observed is None:
-        return _UNREADABLE
+        return UNREADABLE
     if not isinstance(expected, RowsBody | TableMap):
         return (LOG,)
     try:
@@ -64,7 +79,7 @@ def of_event(
             for wanted, row in zip(expected.rows, got.rows, strict=False):
                 found |= _of_row(prediction, wanted, row, expected, got, names)
     except CodecError:
-        return _UNREADABLE
+        return UNREADABLE
     return tuple(name for name in ALL if name in found)
 
 
@@ -83,10 +98,20 @@ def _of_row(
 
 def _has_no_document(row: Row, body: RowsBody) -> bool:
     """Whether a JSON column of the before-image has something else than a whole document."""
-    columns = included(body.before_columns or 0, body.column_count)
-    documents = body.map().json_columns
-    values = [value for index, value in zip(columns, row.before or (), strict=False) if index in documents]
-    return any(value is not None and not _is_document(value) for value in values)
+    return any(not _is_document(value) for value in _documents(row.before, body.before_columns, body))
+
+
+def _has_no_new_document(row: Row, body: RowsBody) -> bool:
+    """Whether a JSON column of the after-image has neither diffs nor a document."""
+    values = _documents(row.after, body.after_columns, body)
+    return any(not isinstance(value, PartialJson) and not _is_document(value) for value in values)
+
+
+def _documents(image: Sequence[object] | None, present: int | None, body: RowsBody) -> list[object]:
+    """The values of the JSON columns in an image that are not NULL."""
+    columns, documents = included(present or 0, body.column_count), body.map().json_columns
+    values = zip(columns, image or (), strict=False)
+    return [value for index, value in values if index in documents and value is not None]
 
 
 def _is_document(value: object) -> bool:

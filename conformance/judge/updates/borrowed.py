@@ -74,6 +74,16 @@ RULES: Final = {
 }
 """What each borrowed field is held against (``judge.log_rules``)."""
 
+TRUST: Final = {
+    "table ids": "the first id of each table in a block; no statement shows it. The later ones are held against it",
+    "times of commits": "which microsecond it was, between the commit before and the end of the run by the server's"
+    " clock",
+    "times in headers": "which second it was, where a transaction lies across two",
+    "texts of errors": "where the sheets have no text for the number; numbers are compared, and the texts of 1610, 3648"
+    " and 3649 at injected events and by the applier",
+}
+"""What no rule holds, for lack of a source: a fault there stays unseen. Every report names it."""
+
 
 def borrowed_bytes(
     kinds: Mapping[int, int], frames: int, facts: LogFacts | None, *, known: Collection[str] = ()

@@ -19,6 +19,7 @@ from conformance.judge.updates.log_notes import group_notes
 from conformance.judge.updates.log_rules import judge_log
 from conformance.judge.updates.mismatch import Judgement, Mismatch
 from conformance.judge.updates.resync import resynchronised
+from conformance.judge.updates.server_clock import step_between
 from conformance.judge.updates.stored_readings import reading_of
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
@@ -69,6 +70,8 @@ def judge(script: Script, observation: Observation) -> Judgement:
     order = {id(mismatch): place for place, mismatch in enumerate(first)}
     judgement.mismatches = sorted(found + rest, key=lambda mismatch: order.get(id(mismatch), len(order)))
     judgement.mismatches += judge_rules(script, observation)
+    if observation.log is not None:
+        judgement.clock_step = step_between(observation.log.clock, observation.log.elapsed)
     judgement.by_rule, judgement.on_trust = borrowed_bytes(judgement.kinds, judgement.frames, observation.log)
     judgement.settle(script)
     return judgement

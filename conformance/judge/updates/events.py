@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.judge.updates.attribution import LOG, of_event, of_types
+from conformance.judge.updates.attribution import LOG, is_update, of_event, of_types
 from conformance.judge.updates.borrowed import borrow, complete
 from conformance.judge.updates.expected import ExpectedEvent, ExpectedGroup, expected_groups
 from conformance.judge.updates.fields import compare_fields
@@ -20,7 +20,7 @@ from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Checks
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import RowsBody
 from conformance.reference.cursor import packed_size
-from conformance.reference.errors import CodecError
+from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.event_types import EventType, event_name
 from conformance.reference.tables.table_map import TableMap
 
@@ -142,12 +142,25 @@ def _judge_sequence(
                 expected=", ".join(map(event_name, kinds)),
                 got=", ".join(map(event_name, got)),
                 message="the transaction has other events",
-                broken=of_types(kinds, got),
+                broken=of_types(kinds, got, lambda place: _is_update(script, events[place], algorithm)),
             )
         )
         return
     for expected, event in zip(wanted, events, strict=True):
         _judge_event(script, expected, event, judgement, algorithm)
+
+
+def _is_update(script: Script, event: bytes, algorithm: Checksum) -> bool:
+    try:
+        return is_update(_decoded(script, event, algorithm))
+    except CodecError:
+        return False
+
+
+def _decoded(script: Script, event: bytes, algorithm: Checksum) -> Event:
+    """An event of rows, of whatever table id, is one of the script's table."""
+    tables = {int.from_bytes(event[HEADER_SIZE : HEADER_SIZE + _TABLE_ID], "little"): script.model.table_map}
+    return decode_event(event, algorithm=algorithm, tables=tables, verify=False)
 
 
 def _judge_event(
@@ -162,8 +175,7 @@ def _judge_event(
         if bytes_expected == event:
             return
     try:
-        tables = {int.from_bytes(event[HEADER_SIZE : HEADER_SIZE + _TABLE_ID], "little"): script.model.table_map}
-        observed = decode_event(event, algorithm=algorithm, tables=tables, verify=False)
+        observed = _decoded(script, event, algorithm)
         body = borrow(body, observed.body)
         wanted = complete(body, observed.header, algorithm=algorithm, flags=expected.flags)
     except CodecError as error:
@@ -263,6 +275,22 @@ def inner_events(data: bytes) -> Iterator[bytes]:
         end = position + length if length >= HEADER_SIZE else len(data)
         yield data[position:end]
         position = end
+
+
+def readable_events(events: Iterable[bytes]) -> Iterator[tuple[bytes, Event]]:
+    """Bytes and decoded event of every event, for readers that need all of them.
+
+    Raises :class:`CodecError` for an event that cannot be read, and where some events have a checksum and some do not:
+    one of them was altered.
+    """
+    events = list(events)
+    if len({_algorithm(raw) for raw in events}) > 1:
+        number = next(place for place, raw in enumerate(events) if _algorithm(raw) is Checksum.NONE)
+        raise DecodeError("checksum", "the checksum is wrong, others of the log are right", path=(f"events[{number}]",))
+    for raw, event, error in iter_events(events):
+        if event is None:
+            raise error or AssertionError
+        yield raw, event
 
 
 def iter_events(events: Iterable[bytes]) -> Iterator[tuple[bytes, Event | None, CodecError | None]]:

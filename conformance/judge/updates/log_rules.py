@@ -15,6 +15,7 @@ from uuid import UUID
 from conformance.judge.updates.attribution import of_rule
 from conformance.judge.updates.events import inner_events, split_groups
 from conformance.judge.updates.mismatch import Mismatch
+from conformance.judge.updates.server_clock import SECOND, ServerClock
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE, checksum_of, kind_of
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import ROWS_TYPES, STMT_END
@@ -35,7 +36,12 @@ _VERSION_SIZE: Final = 4
 _TABLE_ID_SIZE: Final = 6
 _ROWS_FLAGS: Final = HEADER_SIZE + _TABLE_ID_SIZE
 _U4: Final = 1 << 32
-_SECOND: Final = 1_000_000
+
+
+TIMES: Final = frozenset(
+    ("header.timestamp", "GTID_LOG_EVENT.immediate_commit_timestamp", "QUERY_EVENT.execution_time")
+)
+"""The fields that a clock which is set and set back again may spoil, unseen by the readings before and behind."""
 
 
 class GroupNote(NamedTuple):
@@ -67,14 +73,16 @@ def judge_log(
     notes: Sequence[GroupNote] = (),
     statements: int = 0,
     applied: bool = False,
+    step: int = 0,
 ) -> list[Mismatch]:
     """One mismatch for each field whose rule some event breaks, with the first such event and how many there are.
 
     ``events``: whole transactions in the order of the log. Without ``facts`` only the relations between events are
     judged. ``notes`` are parallel to the transactions, if those are the expected ones; ``statements``: the number of
-    the last statement. ``applied``: the log is a replica's, whose workers' queries run in any order.
+    the last statement. ``applied``: the log is a replica's, whose workers' queries run in any order. ``step``: without
+    facts, the microseconds by which a clock was set meanwhile.
     """
-    log = _Log(facts, thread_id, statements, applied=applied)
+    log = _Log(facts, thread_id, statements, applied=applied, step=step)
     groups = split_groups(events)
     places = facts.places if facts is not None and len(facts.places) == len(groups) else (None,) * len(groups)
     known: Sequence[GroupNote | None] = notes if len(notes) == len(groups) else (None,) * len(groups)
@@ -87,14 +95,14 @@ class _Log:
     """The walk through the transactions, with the state that the rules need."""
 
     def __init__(
-        self, facts: LogFacts | None, thread_id: int | None, statements: int, *, applied: bool = False
+        self, facts: LogFacts | None, thread_id: int | None, statements: int, *, applied: bool, step: int
     ) -> None:
         self.facts, self.thread_id, self.statements, self.applied = facts, thread_id, statements, applied
         self.found: dict[str, _Violation] = {}
         self.seen = self.transactions = 0
         self.server_id = facts.server_id if facts else None
         self.uuid = UUID(facts.server_uuid).bytes if facts else None
-        self.seconds = (facts.clock[0] // _SECOND, facts.clock[1] // _SECOND) if facts else (0, _U4)
+        self.times = ServerClock(facts.clock, facts.elapsed) if facts else ServerClock(None, step=step)
         self.version = facts.version if facts else None
         self.position: int | None = None
         self.timestamp = 0
@@ -208,7 +216,8 @@ class _Log:
         if self.server_id is None:
             self.server_id = server_id
         self.expect("header.server_id", self.server_id, server_id)
-        self.within("header.timestamp", *self.seconds, timestamp)
+        if not self.times.possible_second(timestamp):
+            self.broken("header.timestamp", self.times.words_in_seconds, str(timestamp))
         stamps.add(kind, timestamp, event)
 
     def body(self, event: bytes, note: GroupNote | None) -> None:
@@ -217,9 +226,10 @@ class _Log:
             thread_id, seconds = _QUERY.unpack_from(event, HEADER_SIZE)
             if self.thread_id is not None:
                 self.expect("QUERY_EVENT.thread_id", self.thread_id, thread_id)
-            longest = self.committed_at // _SECOND - int.from_bytes(event[:4], "little")
-            if not self.applied:  # a worker's BEGIN may be a second later (observed on 9.7.4)
-                self.within("QUERY_EVENT.execution_time", 0, max(0, longest), seconds)
+            longest = max(0, self.committed_at // SECOND - int.from_bytes(event[:4], "little"))
+            # A worker's BEGIN may be a second later (observed on 9.7.4).
+            if not self.applied and not self.times.lasted(seconds, longest):
+                self.broken("QUERY_EVENT.execution_time", f"0 to {longest}" if longest else "0", str(seconds))
         elif kind == EventType.XID and len(event) >= HEADER_SIZE + _XID.size:
             self.xid_of(_XID.unpack_from(event, HEADER_SIZE)[0], note)
         elif kind == EventType.TABLE_MAP:
@@ -344,12 +354,15 @@ class _Log:
             return None  # on a source the original is the same and not written: other bytes than predicted
         clock &= ~_ORIGINAL
         field = "GTID_LOG_EVENT.immediate_commit_timestamp"
-        self.within(field, self.committed_at, self.facts.clock[1] if self.facts else _ORIGINAL, clock)
+        if not self.times.possible(clock):
+            self.broken(field, self.times.words, str(clock))
+        elif self.times.is_behind(clock, self.committed_at):
+            self.broken(field, f"{self.committed_at} or later", str(clock))
         self.committed_at = clock
         if original:
             at += _CLOCK_SIZE
             clock = int.from_bytes(event[at : at + _CLOCK_SIZE], "little")
-            if clock > self.committed_at:
+            if clock > self.committed_at + self.times.tolerance:
                 self.broken("GTID_LOG_EVENT.original_commit_timestamp", f"{self.committed_at} or less", str(clock))
         end = len(event) - (FOOTER_SIZE if self.facts is None or self.facts.checksum else 0)
         version = int.from_bytes(event[end - _VERSION_SIZE : end], "little")
@@ -378,7 +391,7 @@ class _Stamps:
             return
         if self.statement is not None and kind != EventType.XID:
             log.expect("header.timestamp", self.statement, timestamp)
-        elif timestamp < log.timestamp:
+        elif log.times.is_behind(timestamp * SECOND, log.timestamp * SECOND):
             log.broken("header.timestamp", f"{log.timestamp} or later", str(timestamp))
         log.timestamp = self.statement = timestamp
         if kind in ROWS_TYPES and int.from_bytes(event[_ROWS_FLAGS : _ROWS_FLAGS + 2], "little") & STMT_END:
@@ -390,8 +403,8 @@ class _Stamps:
         for now, timestamp in self.frame:
             log.now = now
             log.expect("header.timestamp", log.timestamp, timestamp)
-        if commit is not None and log.timestamp > commit // _SECOND:
-            log.broken("header.timestamp", f"not behind the commit at {commit / _SECOND:.6f}", str(log.timestamp))
+        if commit is not None and log.times.is_behind(commit, log.timestamp * SECOND):
+            log.broken("header.timestamp", f"not behind the commit at {commit / SECOND:.6f}", str(log.timestamp))
 
 
 def _has_checksum(event: bytes) -> bool:

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from conformance.judge.updates.attribution import UNREADABLE
+
 if TYPE_CHECKING:
     from conformance.cases.script import Script
 
@@ -47,12 +49,26 @@ class Mismatch:
             object.__setattr__(self, name, printable(getattr(self, name)))
 
 
+def unreadable(error: str) -> Mismatch:
+    """A log of a whole Case that cannot be read."""
+    return Mismatch(
+        kind="events",
+        step=None,
+        field="log",
+        expected="events that can be read",
+        got=error,
+        message=f"the log cannot be read: {error}",
+        broken=UNREADABLE,
+    )
+
+
 @dataclass(slots=True)
 class Judgement:
     """The comparison of one Case. ``updates`` leaves out the ``marked`` ones: those of a row that was wrong before.
 
     The model predicts every compared byte, or the rule of its field checks it, or it is taken on trust. ``kinds``
-    counts the compared events by type code, ``frames`` is the length of their compressed frames.
+    counts the compared events by type code, ``frames`` is the length of their compressed frames. ``clock_step``: by how
+    many microseconds the server's clock was set meanwhile.
     """
 
     updates: int = 0
@@ -65,6 +81,7 @@ class Judgement:
     texts: int = 0
     sizes: int = 0
     marked: int = 0
+    clock_step: int = 0
     mismatches: list[Mismatch] = field(default_factory=list)
 
     @property

@@ -231,8 +231,11 @@ class _Parser:
         first = self.cell()
         mark = self.pos
         self.space()
-        if self.pos > mark and self.accept("to") and self.pos < len(self.text) and self.text[self.pos] in _SPACE:
+        if self.pos > mark and self.accept("to"):
+            end = self.pos
             self.space()
+            if self.pos == end:  # also "[1 to]" (observed on 9.7.4)
+                raise bad_path(end, "behind to stands white space")
             last = self.cell()
             if first.from_end == last.from_end and (
                 first.index < last.index if first.from_end else first.index > last.index

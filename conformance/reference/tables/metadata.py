@@ -325,7 +325,7 @@ _NUMERIC, _YEARS, _CHARACTER, _ENUMS, _SETS, _GEOMETRIES, _VECTORS = (1 << place
 
 @lru_cache(maxsize=4096)
 def _counted(column: ColumnType) -> int:
-    kind = column.real_type
+    kind = column.real_type if column.is_enum_or_set else column.type  # 254 is no GEOMETRY, whatever its metadata
     numeric = 0 if not column.is_numeric else _YEARS if kind == YEAR else _NUMERIC
     others = {ENUM: _ENUMS, SET: _SETS, GEOMETRY: _GEOMETRIES, VECTOR: _VECTORS}.get(kind, 0)
     return numeric | others | (_CHARACTER if column.is_character else 0)
@@ -348,13 +348,12 @@ def signedness(
     columns: Sequence[ColumnType], fields: Iterable[MetadataField], rules: MetadataRules = SHIPPED
 ) -> tuple[bool, ...]:
     """Whether each column is unsigned. Logs without the field (before 8.0) count as signed."""
-    bits: tuple[bool, ...] = ()
+    out = [False] * len(columns)
+    places = _places(columns, _signed(rules))
     for field in fields:
         if field.field == Field.SIGNEDNESS and isinstance(field, Bits):
-            bits = field.bits
-    out = [False] * len(columns)
-    for place, bit in zip(_places(columns, _signed(rules)), bits, strict=False):
-        out[place] = bit
+            for place, bit in zip(places, field.bits, strict=False):
+                out[place] = bit
     return tuple(out)
 
 

@@ -90,7 +90,8 @@ def _column(info: ColumnInfo, *, generated: bool) -> bytes:
         parts.append(b"NOT NULL")
     text = b" ".join(parts)
     if info.members is not None:
-        text += b"(" + b", ".join(map(_member, info.members)) + b")"
+        # The first member opens the list: without one its end stands alone (observed on 8.0.45 and 9.7.4).
+        text += (b"(" if info.members else b"") + b", ".join(map(_member, info.members)) + b")"
     known = COLLATIONS.get(info.collation) if info.collation is not None else None
     if known is not None and (known.id != BINARY or info.type.is_enum_or_set):
         text += f" CHARSET {known.charset} COLLATE {known.name}".encode()

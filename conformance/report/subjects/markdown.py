@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.report import wording
 from conformance.report.matrix import issue_url
-from conformance.report.subjects.page import headline, sections, titled
+from conformance.report.subjects.page import at_fault, headline, sections, titled
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def build(summary: Summary) -> Iterator[str]:
                 yield (
                     f"- {wording.GLYPHS[first.verdict]} **{first.requirement}** "
                     f"{wording.escaped(wording.sentence(titled(defect)))} {count}, "
-                    f"smallest `{first.case}`.{issues}"
+                    f"smallest `{first.case}`.{issues}{at_fault(defect)}"
                 )
                 if defect.info.why:
                     yield f"  {wording.escaped(defect.info.why)}"
@@ -65,7 +65,7 @@ def matrix(summary: Summary) -> Iterator[str]:
     for subject in table.judged:
         figures = " | ".join(f"{counts[subject.id][verdict]:,}" for verdict in seen)
         glyph = wording.GLYPHS[table.worst(subject.id)]
-        defects = len(table.defects(subject.id))
+        defects = len(table.accusations(subject.id))
         version = wording.escaped(subject.version or "")
         yield f"| {glyph} {wording.escaped(names[subject.id])} | {version} | {figures} | {defects} |"
     for subject in table.absent:

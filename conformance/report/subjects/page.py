@@ -30,11 +30,18 @@ SECTIONS: Final = {
     "fails": ("Fails", "Changes are invented, repeated or out of order, or the answer is outside of the protocol."),
     "refuses": ("Refuses", "The subject says itself that it cannot read the log: honest, and no pass."),
     "lenient": ("Says less than it should", "Nothing is lost, but a requirement that is a should is not met."),
+    "unshown": (
+        "Not said of it",
+        "A difference that no script has shown of the program alone: perhaps the lab's adapter is wrong.",
+    ),
     "other": ("Other", "Neither passed nor failed."),
 }
 _OF_VERDICT: Final = {
     Verdict.CRASH: "crashes", Verdict.TIMEOUT: "crashes", Verdict.FAIL: "fails", Verdict.DIFFERS: "fails",
-    Verdict.REFUSED: "refuses", Verdict.LENIENT: "lenient",
+    Verdict.REFUSED: "refuses", Verdict.LENIENT: "lenient", Verdict.INCONCLUSIVE: "unshown",
+}  # fmt: skip
+_IN_WORDS: Final = {
+    "crashes": "crashes or hangs on", "lenient": "says too little of", "unshown": "is not charged with what came of",
 }  # fmt: skip
 MISSING: Final = "missing"  # the kind of a difference whose other side has nothing
 
@@ -77,9 +84,9 @@ def headline(summary: Summary, subject: Subject) -> str:
     parts = [
         f"{name.lower()} {section.cases:,}"
         for section in sections(matrix.defects(subject.id))
-        for name in [{"crashes": "crashes or hangs on", "lenient": "says too little of"}.get(section.id, section.title)]
+        for name in [_IN_WORDS.get(section.id, section.title)]
     ]
-    distinct = len(matrix.defects(subject.id))
+    distinct = len(matrix.accusations(subject.id))
     if not parts:
         return f"Passes {counts[Verdict.PASS]:,} of {wording.plural(applicable, 'Case')}."
     return (
@@ -110,7 +117,7 @@ def page(summary: Summary, subject: Subject) -> str:
         excluded=[verdict for verdict in own if verdict.verdict is Verdict.NOT_APPLICABLE],
         passed=[verdict for verdict in own if verdict.verdict is Verdict.PASS],
         window=WINDOW, values_of=_values, bytes_of=_bytes, differing=_differing, of_log=evidence.of_log,
-        titled=titled, anchor=anchor,
+        titled=titled, at_fault=at_fault, anchor=anchor,
         cell_words=wording.cell_words, issue_url=issue_url, links=cards.links,
     )  # fmt: skip
 
@@ -118,6 +125,16 @@ def page(summary: Summary, subject: Subject) -> str:
 def titled(defect: Defect) -> str:
     """The finding's own words, or the class of the defect."""
     return defect.finding.message if defect.finding and defect.finding.message else defect.signature
+
+
+def at_fault(defect: Defect) -> str:
+    """The program at fault and how that is known; nothing for a subject with an adapter of its own."""
+    known = defect.first if defect.first.proof or defect.finding is None else defect.finding
+    words = [
+        f"At fault: {known.program}." if known.program else "",
+        f"By a script: {known.proof}." if known.proof else "",
+    ]
+    return "".join(f" {word}" for word in words if word)
 
 
 def _values(verdict: CaseVerdict) -> CaseVerdict:

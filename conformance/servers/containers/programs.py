@@ -69,6 +69,9 @@ class Contained(Protocol):
     image: Image
     address: Address
 
+    def opening_words(self, program: str) -> list[str]:
+        """The words that let a session of a client program begin as those of the lab do."""
+
     def inner_address(self) -> Address:
         """Where another container of the run finds the server."""
 
@@ -93,7 +96,7 @@ class ContainedProgram(Program):
         """Run the program in the container of its image."""
         words, given = [self.name], dict(files or {})
         if self._login is not None:
-            words.append(f"--defaults-file={LOGIN}")
+            words += [f"--defaults-file={LOGIN}", *self._login.opening_words(self.name)]
             given[LOGIN] = login_file(self._login.inner_address())
         return self._tool.run([*words, *arguments], stdin=stdin, files=given, timeout=timeout, limits=limits)
 
@@ -136,7 +139,8 @@ class Programs:
                 if not login:
                     return LocalProgram(words, name=name)
                 own = {LOGIN: login_file(self._server.address)}
-                return LocalProgram([*words, f"--defaults-file={LOGIN}"], name=name, extra=own)
+                words += [f"--defaults-file={LOGIN}", *self._server.opening_words(name)]
+                return LocalProgram(words, name=name, extra=own)
         raise ServerUnavailable(
             f"the image {image.name} brings no {name}, the engine has no image {clients_image(image.version)}, "
             f"and there is no {name} of MySQL {series[0]}.{series[1]} here",

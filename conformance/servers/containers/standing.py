@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.sql.quoting import quote_identifier
 from conformance.requirements.versions import dialect_of
-from conformance.servers.base import SCHEMA_PREFIX
 from conformance.servers.containers.engine import IMAGE_LABEL, KEPT_LABEL, connect, telling
 from conformance.servers.errors import ServerUnavailable
+from conformance.servers.settings.rights import SCHEMA_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from conformance.servers.errors import ServerUnavailable
+from conformance.servers.errors import ProgramUnusable, ServerUnavailable
 
 _VERSION = re.compile(r"Ver\s+(?P<text>(?P<major>\d+)\.(?P<minor>\d+)\.(?P<patch>\d+)\S*)")
 _TREE_PROGRAMS = (
@@ -58,6 +58,12 @@ class Installation:
             if path.is_file() and os.access(path, os.X_OK):
                 return [*self.launcher, str(path)]
         places = ", ".join(map(str, self.program_directories))
+        if self.is_bundle:  # it had the program when it was fetched
+            root = next((path.parent for path in self.mysqld.parents if path.name == "root"), self.mysqld)
+            raise ProgramUnusable(
+                f"the lab's own bundle has lost the program {name}: it is not in {places}",
+                f"remove {root}, then run binlog-lab servers install",
+            )
         raise ServerUnavailable(
             f"the program {name} is not in {places}",
             "use --server process with the bundle (binlog-lab servers install)",

@@ -9,16 +9,18 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from conformance.servers.base import SCHEMA_PREFIX, Server
+from conformance.servers.base import Server
 from conformance.servers.errors import ConnectionLost
 from conformance.servers.recording.beside import TapedFiles, TapedProgram
 from conformance.servers.recording.failures import dump_error, load_error
 from conformance.servers.recording.streams import taped_connection
 from conformance.servers.run.owned import START_SECONDS, STOP_SECONDS, Maker, OwnServer
+from conformance.servers.settings.rights import SCHEMA_PREFIX
 from conformance.servers.wire.connection import Address, Connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
     from typing import Unpack
 
@@ -88,6 +90,7 @@ class TapedServer(Server):
         database: str | None = None,
         timeout: float | None = None,
         tcp: bool = False,
+        inherits: AbstractSet[str] = frozenset(),
     ) -> Connection:
         channel = self._tape.channel("session")
         return taped_connection(
@@ -95,7 +98,9 @@ class TapedServer(Server):
             channel,
             [self._channel, user, database, tcp],
             self.address if user is None else self.address.as_user(user, ""),
-            lambda: self._live.connect(user=user, password=password, database=database, timeout=timeout, tcp=tcp),
+            lambda: self._live.connect(
+                user=user, password=password, database=database, timeout=timeout, tcp=tcp, inherits=inherits
+            ),
             lambda error: self._fate_on(channel, error),
         )
 

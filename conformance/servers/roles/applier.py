@@ -36,7 +36,7 @@ from conformance.reference.event_types import EventType
 from conformance.requirements.versions import dialect_of
 from conformance.servers import clock
 from conformance.servers.closing import Closing
-from conformance.servers.errors import ConnectionLost, ServerError
+from conformance.servers.errors import ConnectionLost, ProtocolError, ServerError
 from conformance.servers.install.cache import silent
 from conformance.servers.roles.injector import OPTIONS, SERVER_ID, Injector, empty_tables, read_states
 from conformance.servers.roles.pair import FAILED_WORKER
@@ -51,6 +51,7 @@ from conformance.servers.roles.relay_log import (
     terms_of,
 )
 from conformance.servers.run.options import option_words
+from conformance.servers.wire.packets import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -112,13 +113,14 @@ def mark(number: int) -> list[bytes]:
 class Transaction:
     """A transaction for the applier, and the queries that read its outcome.
 
-    ``events``: table maps and row events. ``reads``: queries whose columns come in fives, see :data:`STATE`.
-    ``repair``: plain SQL statements after which the events fit (``None``: skip the transaction instead). ``beside``:
-    how many small transactions may run with this one.
+    ``events``: table maps and row events. ``reads``: queries whose columns come in fives, see :data:`STATE`; each finds
+    ``rows`` rows at most. ``repair``: plain SQL statements after which the events fit (``None``: skip the transaction
+    instead). ``beside``: how many small transactions may run with this one.
     """
 
     events: tuple[bytes, ...]
     reads: tuple[str, ...]
+    rows: int = 1
     repair: tuple[str, ...] | None = None
     beside: int = 0
     damage: Damage | None = None  # to its last row event in the file; the repair replaces the file
@@ -307,7 +309,7 @@ class Applier(Closing):
                 coordinator=stop.coordinator,
                 message=stop.message,
                 after=self._read(entry),
-                committed=bool(self._marks(session, entry)),
+                committed=self._marks(session, entry),
                 second_start=SecondStart(),
             )
             if entry.what.damage is not None and stop.error:
@@ -356,34 +358,33 @@ class Applier(Closing):
 
     def _look(self, session: Connection, entries: Sequence[_Entry], place: _Place) -> tuple[int, bool]:
         """Find the applier's place: the last transaction with a mark, and whether the end of the log has its mark."""
-        row = session.execute(
+        known, end = session.execute(
             f"SELECT COALESCE(MAX(IF(id < {_BESIDE}, id, 0)), 0), COALESCE(MAX(id = {_END}), 0) FROM {SCHEMA}.mark"
-        ).rows[0]
-        last = int(row[0] or 0)
+        ).only()
+        last = whole(known)
         behind = max(last, place.passed)
         place.entry = next((entry for entry in entries if entry.number > behind), entries[-1])
-        return last, row[1] == b"1"
+        return last, _once(whole(end))
 
-    def _marks(self, session: Connection, entry: _Entry) -> int:
-        found = session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id = {entry.number}").scalar()
-        return int(found or 0)
+    def _marks(self, session: Connection, entry: _Entry) -> bool:
+        return _once(session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id = {entry.number}").number())
 
     def _beside(self, session: Connection, entry: _Entry) -> int:
         marks = ", ".join(str(_BESIDE * (other + 1) + entry.number) for other in range(entry.what.beside))
         if not marks:
             return 0
-        return int(session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id IN ({marks})").scalar() or 0)
+        return session.execute(f"SELECT COUNT(*) FROM {SCHEMA}.mark WHERE id IN ({marks})").number()
 
     def _skip(self, session: Connection, count: int = 1) -> None:
         session.execute(terms_of(self.server).named(f"SET GLOBAL sql_replica_skip_counter = {count}"))
 
     def _read(self, entry: _Entry) -> tuple[RowState | None, ...]:
-        session = self.session()
-        return tuple(state for query in entry.what.reads for state in read_states(session, query))
+        session, what = self.session(), entry.what
+        return tuple(state for query in what.reads for state in read_states(session, query, most=what.rows))
 
     def _conclude(self, session: Connection, entry: _Entry) -> None:
         """Read the outcome of the last transaction at the end of the log."""
-        rows, committed = self._read(entry), bool(self._marks(session, entry))
+        rows, committed = self._read(entry), self._marks(session, entry)
         beside = self._beside(session, entry)
         outcome = entry.outcome
         if outcome.second_start is None:
@@ -406,3 +407,10 @@ class Applier(Closing):
     def close(self) -> None:
         """Close the session and the server."""
         self._injector.close()
+
+
+def _once(marks: int) -> bool:
+    """Whether a mark is there, which can be there once."""
+    if marks not in (0, 1):
+        raise ProtocolError(f"expected a mark once or not at all, got {marks}")
+    return marks == 1

@@ -29,8 +29,9 @@ from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import create_table
 from conformance.servers import clock
 from conformance.servers.closing import Closing
-from conformance.servers.errors import ConnectionLost, ServerDied, ServerError, SqlError
+from conformance.servers.errors import ConnectionLost, ProtocolError, ServerDied, ServerError, SqlError
 from conformance.servers.install.cache import silent
+from conformance.servers.run.process import status_words
 from conformance.servers.run.stack import build_of, upper_frames
 
 if TYPE_CHECKING:
@@ -54,10 +55,12 @@ OPTIONS: Final[dict[str, str | None]] = {
     "innodb-flush-log-at-trx-commit": "2",
     "innodb-file-per-table": "OFF",
 }
+NO_REPORT: Final = "no crash report"
+"""How the signature of a death begins whose error log does not tell its place."""
 _MISSING_ROW: Final = 1 << 30  # an id that no row has
 _ROWS_PER_EVENT: Final = 100
 _PATIENCE: Final = 30.0  # seconds for one answer
-_DYING: Final = 2.0  # seconds that a dying server may take to be gone
+_WRITING: Final = 300.0  # seconds that a server may write its crash report
 # At the start of a line: 9.7.4 repeats the report as messages of its log (MY-013951) when it is started again.
 _SIGNAL: Final = re.compile(r"^\S+ UTC - \w+ got (?:signal|exception) (\S+)", re.MULTILINE)
 _FRAME: Final = re.compile(r"^\s*#(\d+) 0x([0-9a-f]+)", re.MULTILINE)
@@ -114,7 +117,7 @@ def crash_signature(log: str, program: Path | None = None) -> str:
     ``program``: the server's file, which supplies names that the report lacks.
     """
     report = crash_report(log)
-    return _signature(report, program) if report else "no crash report"
+    return _signature(report, program) if report else NO_REPORT
 
 
 def _signature(report: str, program: Path | None) -> str:
@@ -221,25 +224,30 @@ class Injector(Closing):
             return replace(self.lost(error, before), reading=reading)
         if refused is None:
             return InjectionOutcome(before=before, after=after)
-        return InjectionOutcome(error=refused.number, message=refused.message, before=before, after=after)
+        message = refused.message or "no text at all"
+        return InjectionOutcome(error=refused.number, message=message, before=before, after=after)
 
     def lost(self, error: ConnectionLost, before: RowState | None) -> InjectionOutcome:
         """The outcome when the server died, hangs, or has closed this session."""
         silent = took_too_long(error)
         if isinstance(error, ServerDied) or not (silent or self._lives_on()):
             self.deaths += 1
-            return InjectionOutcome(before=before, death=self.server.observed("place of the crash", _place_of_crash))
+            place = self.server.observed("place of the crash", _place_of_crash)
+            if place == NO_REPORT and isinstance(error, ServerDied):
+                place = f"{NO_REPORT} ({status_words(error.status)})"
+            return InjectionOutcome(before=before, death=place)
         if silent:
             self.server.kill()
             return InjectionOutcome(before=before, silent=True)
         return InjectionOutcome(before=before, death="the connection was broken off, the server lives")
 
     def _lives_on(self) -> bool:
-        """Whether the server is still there some moments later: one that writes its crash report still greets."""
+        """Whether the server is still there much later: one that writes its crash report still greets, and on a busy
+        machine its report begins late."""
         begun = clock.monotonic()
         while self.server.alive():
             waited = clock.monotonic() - begun
-            if waited > _PATIENCE or (waited > _DYING and not crash_report(self.server.error_log())):
+            if waited > _WRITING or (waited > _PATIENCE and not crash_report(self.server.error_log())):
                 return True
             clock.sleep(0.01)
         return False
@@ -261,26 +269,34 @@ def took_too_long(error: ConnectionLost) -> bool:
     return isinstance(error.__cause__, TimeoutError)
 
 
-def read_states(session: Connection, query: str) -> list[RowState | None]:
+def read_states(session: Connection, query: str, *, most: int = 1) -> list[RowState | None]:
     """The row states that a query finds, row by row; ``None``: the row does not exist.
 
-    The columns of the query come in fives, see :data:`STATE`.
+    The columns of the query come in fives, see :data:`STATE`. Raises :class:`ProtocolError` for more than ``most``
+    rows.
     """
     try:
         rows = session.execute(query).rows
     except SqlError as error:
         return [RowState(error=error.number)]
+    if len(rows) > most:
+        raise ProtocolError(f"expected {most} rows at most, got {len(rows)}: {query}")
     return [state_in(row[start : start + 5]) for row in rows for start in range(0, len(row), 5)] or [None]
 
 
 def state_in(row: tuple[bytes | None, ...]) -> RowState:
-    """The row state from the columns of :data:`STATE`."""
+    """The row state from the columns of :data:`STATE`; a column that is no JSON has neither size nor free space.
+
+    Raises :class:`ProtocolError` where they contradict each other.
+    """
     null, valid, text, size, free = row
-    if null == b"1":
+    if row == (b"1", None, None, None, None):
         return RowState(is_null=True)
-    return RowState(
-        valid=valid == b"1",
-        text=text,
-        size=None if size is None else int(size),
-        free=None if free is None else int(free),
-    )
+    if null != b"0" or valid not in (b"0", b"1") or (size is None) != (free is None):
+        told = ", ".join("NULL" if value is None else repr(value[:40])[1:] for value in row)
+        raise ProtocolError(f"NULL or not, JSON_VALID, text, size and free contradict each other: {told}")
+    return RowState(valid=valid == b"1", text=text, size=_number(size), free=_number(free))
+
+
+def _number(value: bytes | None) -> int | None:
+    return None if value is None else int(value)

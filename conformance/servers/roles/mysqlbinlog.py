@@ -20,15 +20,17 @@ _WORDS: Final = ("--no-defaults", "-v", "--base64-output=decode-rows", "--local-
 class ClientEnd(NamedTuple):
     """How a client program ended. ``peak``: the most memory it used, in bytes; 0 where it is not known (a container).
 
-    ``status``: negative for a signal, ``None`` if the lab ended the program because it took too long.
+    ``status``: negative for a signal, ``None`` if the lab ended the program because it took too long. ``errors``: what
+    stands in its standard error.
     """
 
     status: int | None
     text: bytes
     peak: int
+    errors: bytes = b""
 
 
 def print_bytes(program: Program, data: bytes, *, patience: float = PATIENCE) -> ClientEnd:
     """Run ``mysqlbinlog -v`` on a file with these bytes."""
     end = program.run(_WORDS, files={_FILE: data}, timeout=patience, limits=Limits(PROCESSOR_SECONDS, _ADDRESS_SPACE))
-    return ClientEnd(end.returncode, end.stdout, end.peak)
+    return ClientEnd(end.returncode, end.stdout, end.peak, end.stderr)

@@ -177,7 +177,7 @@ class _Run:
         key = (node, label)
         if key not in self._sessions:
             account = dict(self._case.accounts).get(label)
-            connection = self._node(node).connect(user=account)
+            connection = self._node(node).connect(user=account, inherits=frozenset(self._case.globals))
             self._sessions[key] = connection
             if self._case.schema and account is None:
                 connection.execute(f"USE {self._schema(node)}")
@@ -204,4 +204,8 @@ def _execute(connection: Connection, sql: str) -> SqlAnswer:
     except SqlError as error:
         return SqlAnswer(error=error.number, message=error.message)
     warnings: Sequence[tuple[str, int, str]] = connection.warnings() if result.warnings else ()
-    return SqlAnswer(warnings=tuple((number, text) for _, number, text in warnings), rows=tuple(result.texts()))
+    return SqlAnswer(
+        warnings=tuple((number, text) for _, number, text in warnings),
+        notes=tuple(number for level, number, _ in warnings if level == "Note"),
+        rows=tuple(result.texts()),
+    )

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from conformance.requirements.versions import dialect_of, parse_version
-from conformance.servers.base import SCHEMA_PREFIX, Server
+from conformance.servers.base import Server
 from conformance.servers.errors import ConnectionLost, GuestRefused, ServerUnavailable, SqlError
+from conformance.servers.settings.rights import NEEDED, OF_SCHEMAS, SCHEMA_PREFIX, lacking
 from conformance.servers.wire.connection import Connection, version_number
 
 if TYPE_CHECKING:
@@ -23,17 +24,7 @@ if TYPE_CHECKING:
     from conformance.servers.specs import ServerSpec
 
 Role = Literal["source", "replica"]
-# What the lab does on a guest, and the privilege each needs. Dynamic privileges are listed by their 8.0 names.
-_NEEDED = {
-    "CREATE": "make its schemas",
-    "DROP": "remove its schemas",
-    "INSERT": "fill its tables",
-    "UPDATE": "change documents",
-    "DELETE": "change rows",
-    "SELECT": "read rows back",
-}
 _MADE = re.compile(rf"{SCHEMA_PREFIX}[0-9a-f]{{12}}")  # see Server.schema
-_ALL_PRIVILEGES = "ALL PRIVILEGES"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,14 +105,12 @@ def require_known(version: str, name: str) -> None:
 
 def probe(connection: Connection) -> Capabilities:
     """Ask the server for its capabilities; change only this session's own variables."""
-    missing: list[str] = []
     notes: list[str] = []
-    privileges = granted(connection)
-    if _ALL_PRIVILEGES not in privileges:
-        missing = [name for name in _NEEDED if name not in privileges]
-        notes.extend(f"the account lacks {name}, which the lab needs to {_NEEDED[name]}" for name in missing)
+    lacks = lacking(connection, NEEDED)
+    missing = [name for name in lacks if name in OF_SCHEMAS]
+    notes.extend(f"the account lacks {name}, which the lab needs to {NEEDED[name]}" for name in missing)
     log_bin = connection.variable("log_bin") == "1"
-    can_capture = log_bin and bool({_ALL_PRIVILEGES, "REPLICATION SLAVE"} & privileges)
+    can_capture = log_bin and "REPLICATION SLAVE" not in lacks
     if not log_bin:
         notes.append("the server writes no binary log (log_bin is OFF): nothing can be captured")
     elif not can_capture:
@@ -148,31 +137,6 @@ def probe(connection: Connection) -> Capabilities:
         missing=tuple(missing),
         notes=tuple(notes),
     )
-
-
-def granted(connection: Connection) -> frozenset[str]:
-    """Privileges, upper case, that hold for every schema or for the lab's schemas."""
-    found: set[str] = set()
-    roles = None
-    if connection.variable("activate_all_roles_on_login") is not None:  # a server with roles: count the active ones
-        roles = connection.execute("SELECT CURRENT_ROLE()").scalar()
-    using = f" FOR CURRENT_USER() USING {roles}" if roles and roles != "NONE" else ""
-    for (grant,) in connection.execute(f"SHOW GRANTS{using}").texts():
-        words, _, rest = (grant or "").partition(" ON ")
-        target = rest.partition(" TO ")[0].replace("`", "").replace("\\", "")
-        names = {word.strip().upper() for word in words.removeprefix("GRANT ").split(",")}
-        if target == "*.*":
-            found |= names
-        elif _covers_lab_schemas(target):
-            found |= set(_NEEDED) if _ALL_PRIVILEGES in names else names
-    # SHOW GRANTS spells out every privilege for accounts that have all of them since 8.0.
-    return frozenset(found)
-
-
-def _covers_lab_schemas(target: str) -> bool:
-    """``binlog_lab_%.*`` in any spelling of the pattern."""
-    schema, dot, table = target.rpartition(".")
-    return bool(dot) and table == "*" and schema.endswith("%") and SCHEMA_PREFIX.startswith(schema[:-1])
 
 
 def _settable(connection: Connection, name: str, value: str) -> Literal["yes", "refused", "unknown"]:

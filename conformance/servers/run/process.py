@@ -29,6 +29,7 @@ from conformance.servers.errors import ConnectionLost, ServerDied, StartFailed
 from conformance.servers.files import LocalFiles
 from conformance.servers.install.cache import Narrate, require_space, silent
 from conformance.servers.programs import LocalProgram
+from conformance.servers.run import deaths
 from conformance.servers.run.directories import (
     kill_servers_in,
     memory_root,
@@ -102,6 +103,8 @@ class ProcessServer(OwnServer):
         self._start = ""
         self._supervisor: subprocess.Popen[bytes] | None = None
         self._stopped_by_us = False
+        self._begun: dict[str, int] = {}  # by log file: its length when this process was started
+        self._answered = False
         self._closed = False
         self._tcp_password: str | None = None
         self._narrate = narrate
@@ -164,6 +167,8 @@ class ProcessServer(OwnServer):
         for name in ("exit.json", "process.json"):
             (self.directory / name).unlink(missing_ok=True)
         (self.directory / "tmp").mkdir(exist_ok=True)
+        self._begun = {name: len(text) for name, text in self._logs()}
+        self._answered = False
         config: dict[str, object] = {
             "argv": self._command(port, extra),
             "environment": {},
@@ -203,6 +208,7 @@ class ProcessServer(OwnServer):
                     detail=log_tail(self.error_log()),
                 )
             if greets(socket.AF_UNIX, self._socket):
+                self._answered = True
                 return
             if time.monotonic() > deadline:
                 raise StartFailed(
@@ -245,7 +251,8 @@ class ProcessServer(OwnServer):
 
     def client(self, name: str) -> list[str]:
         """Command words of a client program over the socket, where root needs no password."""
-        return [*self.program(name), "--no-defaults", f"--socket={self._socket}", "--user=root"]
+        login = ["--no-defaults", f"--socket={self._socket}", "--user=root"]
+        return [*self.program(name), *login, *self.opening_words(name)]
 
     def forget_persisted(self) -> None:
         """Remove the file of persisted variables."""
@@ -275,12 +282,18 @@ class ProcessServer(OwnServer):
 
     def error_log(self) -> str:
         """The error log, and the program's output elsewhere."""
-        texts = []
-        for name in ("output.log", "error.log"):
-            path = self.directory / name
-            if path.exists():
-                texts.append(path.read_text(encoding="utf-8", errors="replace"))
-        return "".join(texts)
+        return "".join(text for _, text in self._logs())
+
+    def _logs(self) -> list[tuple[str, str]]:
+        paths = (self.directory / name for name in ("output.log", "error.log"))
+        return [(path.name, path.read_text(encoding="utf-8", errors="replace")) for path in paths if path.exists()]
+
+    def _keep_death(self) -> None:
+        """Keep what this process logged, if it has ended by itself after it had answered."""
+        if self._answered and not self._stopped_by_us and not self.alive():
+            self._answered = False  # once
+            log = "".join(text[self._begun.get(name, 0) :] for name, text in self._logs())
+            deaths.keep(self.id, self.pid, status_words(self._exit_status()), log)
 
     # -- ending -----------------------------------------------------------------------------------------------------
 
@@ -304,6 +317,7 @@ class ProcessServer(OwnServer):
             if greets(socket.AF_UNIX, self._socket) or time.monotonic() > deadline:
                 return error  # only this session was lost
             time.sleep(0.01)
+        self._keep_death()
         how = "was stopped" if self._stopped_by_us else "died"
         status = self._exit_status()
         tail = log_tail(self.error_log())
@@ -320,6 +334,7 @@ class ProcessServer(OwnServer):
         handle = self._supervisor
         if handle is None:
             return None
+        self._keep_death()
         self._stopped_by_us = True
         try:
             self._command_supervisor(b"T" if clean else b"K")

@@ -32,6 +32,7 @@ class Channel:
         self._socket = raw
         self._buffer = b""
         self._sequence = 0
+        self.tape: list[bytes] | None = None  # keeps what is sent, if somebody records it
         self._ahead = 0  # bytes to read beyond what is needed: during the handshake none, as they may be TLS's
 
     def send(self, payloads: Iterable[bytes]) -> None:
@@ -39,6 +40,8 @@ class Channel:
         out: list[bytes] = []
         size = 0
         for payload in payloads:
+            if self.tape is not None:
+                self.tape.append(payload)
             for start in range(0, len(payload) + 1, MAX_PAYLOAD):
                 part = payload[start : start + MAX_PAYLOAD]
                 out.append(len(part).to_bytes(3, "little") + bytes((self._sequence,)) + part)
@@ -129,3 +132,26 @@ class Channel:
             self._socket.shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(OSError):
             self._socket.close()
+
+
+class Deaf(Channel):
+    """Commands that are known, in the place of a connection. ``said``: each with the packets of its answer."""
+
+    def __init__(self, commands: Iterable[bytes]) -> None:
+        self.tape = None
+        self._commands = iter(commands)
+        self.said: list[tuple[bytes, list[bytes]]] = []
+
+    def command(self) -> bytes:
+        """The next one; COM_QUIT behind the last."""
+        found = next(self._commands, b"\x01")
+        self.said.append((found, []))
+        return found
+
+    def send(self, payloads: Iterable[bytes]) -> None:
+        """Keep the packets."""
+        self.said[-1][1].extend(payloads)
+
+    def spoke(self, timeout: float) -> bool:  # noqa: ARG002 - it has no time
+        """The next command follows at once."""
+        return True

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.source.answers import answer
-from conformance.servers.source.channel import Channel, ClientGone
+from conformance.servers.source.channel import Channel, ClientGone, Deaf
 from conformance.servers.source.dump import Dump, DumpRequest
 from conformance.servers.source.facts import Facts, Replica
 from conformance.servers.source.identity import own_identity
@@ -29,7 +29,7 @@ from conformance.servers.source.prepared import PreparedStatements
 from conformance.servers.source.session import SessionState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from conformance.servers.source.cuts import Cut
     from conformance.servers.source.log_files import LogFiles
@@ -68,7 +68,8 @@ class Source(Closing):
     ``host``: another address of this machine to listen at, for a client that cannot see the loopback. Raises
     :class:`ServerUnavailable` if it is none of this machine. ``tls``: offer TLS, where the package for certificates is
     installed. ``cut_each`` makes the cut of each dump. :attr:`armed` is a cut for whatever dump comes to it first; then
-    it is over. ``narrate`` gets a line about each login, dump and end.
+    it is over. ``narrate`` gets a line about each login, dump and end. :attr:`tape`,
+    where it is a list, gets each command with the packets of its answer.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Source(Closing):
         self.asked: list[DumpRequest] = []
         self.ended: list[str] = []
         self.armed: Cut | None = None
+        self.tape: list[tuple[bytes, list[bytes]]] | None = None
         self.identity = own_identity() if tls else None
         self._cut_each = cut_each
         self._narrate = narrate
@@ -162,6 +164,9 @@ class Source(Closing):
     def _command(self, channel: Channel, state: SessionState, prepared: PreparedStatements) -> bool:
         """Answer one command; whether another may follow."""
         packet = channel.command()
+        if self.tape is not None:
+            channel.tape = []
+            self.tape.append((packet, channel.tape))
         code, body = (packet[0], packet[1:]) if packet else (0, b"")
         if code == _QUIT:
             return False
@@ -196,6 +201,15 @@ class Source(Closing):
         except Refused as refused:
             channel.send([refused.packet])
         return True
+
+    def answers(self, commands: Iterable[bytes]) -> list[tuple[bytes, list[bytes]]]:
+        """What the source answers to these commands of one session, without a connection."""
+        channel = Deaf(commands)
+        state = SessionState(number=1, user=self.account.user, variables=self.facts.variables.own())
+        prepared = PreparedStatements(lambda sql: answer(self.facts, state, sql))
+        while self._command(channel, state, prepared):
+            pass
+        return channel.said
 
     def _register(self, state: SessionState, body: bytes) -> None:
         """COM_REGISTER_SLAVE: server id, host, user and password, port."""

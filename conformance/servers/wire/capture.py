@@ -22,7 +22,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, Protocol
 
 from conformance.requirements.versions import dialect_of
-from conformance.servers.errors import BogusLog, CaptureError, NoBinaryLog, SqlError
+from conformance.servers.errors import BogusLog, CaptureError, NoBinaryLog, SqlError, UnreadableLog
 from conformance.servers.wire.groups import STARTS
 from conformance.servers.wire.log_facts import has_writesets
 
@@ -40,6 +40,7 @@ _COM_BINLOG_DUMP, _NON_BLOCKING = 0x12, 0x0001
 _FATAL = 1236  # for many reasons; these are those of a log that its server cannot read
 _BOGUS = ("bogus data in log event", "truncated in the middle of event")
 _FIRST = 4
+_CRC32 = 1  # the algorithm of checksums, in front of the event's own
 _COUNTED = 256 << 20  # the most bytes that the capture reads to count transactions
 
 
@@ -97,6 +98,7 @@ class Capture:
         self._counted: tuple[Position, int] | None = None
         self._writesets: bool | None = None
         self._show_log = dialect_of(server.number).terms.show_log
+        self._shown = False  # whether the server has shown a position
 
     @property
     def over_protocol(self) -> bool:
@@ -114,16 +116,21 @@ class Capture:
         """The present end of the log. Everything that a session received an OK for before lies in front of it."""
         session = connection or self._session()
         try:
-            rows = session.execute(self._show_log).texts()
+            shown = session.execute(self._show_log)
         except SqlError as error:
             if error.number == 1227:
                 raise NoBinaryLog(
-                    "the account may not ask for the position of the log: GRANT REPLICATION CLIENT is missing"
+                    "the account may not ask for the position of the log: GRANT REPLICATION CLIENT is missing",
+                    self._server.id,
                 ) from error
             raise
-        if not rows:
-            raise NoBinaryLog(f"{self._server.id} writes no binary log (log_bin is OFF)")
-        return Position(file=str(rows[0][0]), offset=int(rows[0][1] or 0))
+        if not shown.rows and self._shown:
+            raise CaptureError(f"{self._server.id} shows no position of its binary log any more")
+        if not shown.rows:
+            raise NoBinaryLog(f"{self._server.id} writes no binary log (log_bin is OFF)", self._server.id)
+        self._shown = True
+        file, offset, *_ = shown.only()
+        return Position(file=str(file), offset=int(offset or 0))
 
     def since(self, start: Position, end: Position | None = None) -> Captured:
         """Everything from ``start`` to ``end`` (default: to now)."""
@@ -244,6 +251,10 @@ class Capture:
         # The end of the dump belongs to the reader: what a generator's own end raises, Ctrl-C say, would be lost.
         with closing(self.dumped_events(start)) as events:
             for event in events:
+                if len(event) < _HEADER.size:
+                    raise UnreadableLog(
+                        f"the event at {current}:{offset} has {len(event)} bytes, expected at least {_HEADER.size}"
+                    )
                 _, kind, _, _, end_position, flags = _HEADER.unpack_from(event)
                 if kind == _ROTATE and (flags & _ARTIFICIAL or not end_position):
                     named = rotate_target(event)
@@ -257,14 +268,14 @@ class Capture:
                 if kind == _FORMAT_DESCRIPTION and not end_position:
                     continue  # the server made it for the dump, see above
                 if end_position != (offset + len(event)) & 0xFFFFFFFF:
-                    raise CaptureError(
+                    raise UnreadableLog(
                         f"the event at {current}:{offset} ends at {end_position}, expected {offset + len(event)}"
                     )
                 offset += len(event)
                 yield without_in_use_flag(event)
                 if current == end.file and offset >= end.offset:
                     return
-        raise CaptureError(f"the server's dump ends at {current}:{offset}, before {end}")
+        raise UnreadableLog(f"the server's dump ends at {current}:{offset}, before {end}")
 
     def dumped_events(self, start: Position) -> Generator[bytes, None, None]:
         """The events of a dump as they arrive, including the artificial ones of the dump thread."""
@@ -301,7 +312,7 @@ class Capture:
                     length = _LENGTH(head, _FIRST + 9)[0]
                     file.seek(_FIRST)
                     found = without_in_use_flag(file.read(length))
-            self._descriptions[name] = found
+            self._descriptions[name] = sound_description(found, name)
         return found
 
     def _dumped_description(self, name: str) -> bytes:
@@ -309,7 +320,7 @@ class Capture:
             for event in events:
                 if event[4] == _FORMAT_DESCRIPTION:
                     return without_in_use_flag(event)
-        raise CaptureError(f"the server sends no FORMAT_DESCRIPTION_EVENT for {name}")
+        raise UnreadableLog(f"the server sends no FORMAT_DESCRIPTION_EVENT for {name}")
 
     def close(self) -> None:
         """Close the session used for marks."""
@@ -338,9 +349,25 @@ def without_in_use_flag(event: bytes) -> bytes:
     return event[:17] + bytes((event[17] & ~_IN_USE,)) + event[18:]
 
 
+def sound_description(event: bytes, name: str) -> bytes:
+    """The event, without in-use flag, that opens a file: as long as it says, and with the checksum that it announces.
+
+    Raises :class:`UnreadableLog`.
+    """
+    length = _LENGTH(event, 9)[0] if len(event) >= _HEADER.size else 0
+    if not event or length != len(event):
+        raise UnreadableLog(f"the FORMAT_DESCRIPTION_EVENT of {name} has {len(event)} bytes and says {length}")
+    if event[-5] == _CRC32 and binascii.crc32(event[:-4]) != _LENGTH(event, length - 4)[0]:
+        raise UnreadableLog(f"the FORMAT_DESCRIPTION_EVENT of {name} has a wrong checksum")
+    return event
+
+
 def rotate_target(event: bytes) -> str:
     """The file named by a ROTATE_EVENT: the text after the 8-byte position, without a checksum if the event has one."""
     body = event[_HEADER.size + 8 :]
     if len(body) > 4 and binascii.crc32(event[:-4]) == _LENGTH(event, len(event) - 4)[0]:
         body = body[:-4]
-    return body.decode()
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise UnreadableLog(f"a ROTATE_EVENT names the file {body!r}, which is no text") from error

@@ -159,7 +159,7 @@ class Connection(Closing):
     def max_allowed_packet(self) -> int:
         """The server's limit for one packet; the session asks once."""
         if self._max_packet is None:
-            self._max_packet = int(self.execute("SELECT @@max_allowed_packet").scalar() or 0)
+            self._max_packet = self.execute("SELECT @@max_allowed_packet").number()
         return self._max_packet
 
     def warnings(self) -> list[tuple[str, int, str]]:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from conformance.cases.observation import Interval, LogFacts
 from conformance.reference.binlog.gtid_set import PreviousGtids
+from conformance.servers import clock as lab_clock
 from conformance.servers.wire.connection import version_number
 
 if TYPE_CHECKING:
@@ -25,8 +26,30 @@ _FACTS: Final = (
     "SELECT @@global.server_id, @@global.server_uuid, @@global.version, @@global.binlog_checksum,"
     " @@global.gtid_executed, @@global.gtid_mode, CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS UNSIGNED)"
 )
+_CLOCK: Final = "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS UNSIGNED)"
+_RESOLUTION: Final = 1000  # microseconds: the lab's clock, where a tape holds what it showed
 _DEPENDENCIES: Final = "binlog_transaction_dependency_"
 _TRACKING, _HISTORY = f"{_DEPENDENCIES}tracking", f"{_DEPENDENCIES}history_size"
+
+
+class Reading(NamedTuple):
+    """What a server's clock showed, in microseconds since the epoch. ``asked``: the lab's monotonic clock before the
+    question and behind the answer, in seconds."""
+
+    clock: int
+    asked: tuple[float, float]
+
+    def elapsed(self, since: Reading) -> tuple[int, int]:
+        """Microseconds between two readings, at least and at most, by the lab's clock."""
+        least = round((self.asked[0] - since.asked[1]) * 1e6) - _RESOLUTION
+        return max(0, least), round((self.asked[1] - since.asked[0]) * 1e6) + _RESOLUTION
+
+
+def read_clock(connection: Connection) -> Reading:
+    """Read the server's clock."""
+    begun = lab_clock.monotonic()
+    shown = connection.execute(_CLOCK).number()
+    return Reading(shown, (begun, lab_clock.monotonic()))
 
 
 class Moment(NamedTuple):
@@ -38,23 +61,26 @@ class Moment(NamedTuple):
     checksum: bool
     executed: tuple[Interval, ...]
     gtids: bool
-    clock: int
+    reading: Reading
     query: int
 
 
 def facts_before(connection: Connection) -> Moment:
     """The present facts. The session's next query has the id after ``query``."""
-    return _moment(*connection.execute_many([_FACTS, _QUERIES]).check())
+    begun = lab_clock.monotonic()
+    facts, queries = connection.execute_many([_FACTS, _QUERIES]).check()
+    return _moment(facts, queries, (begun, lab_clock.monotonic()))
 
 
 def facts_behind(connection: Connection) -> Moment:
     """The present facts. The session's last query has the id before ``query``."""
+    begun = lab_clock.monotonic()
     queries, facts = connection.execute_many([_QUERIES, _FACTS]).check()
-    return _moment(facts, queries)
+    return _moment(facts, queries, (begun, lab_clock.monotonic()))
 
 
-def _moment(facts: Result, queries: Result) -> Moment:
-    server_id, uuid, version, checksum, executed, mode, clock = (str(value) for value in facts.texts()[0])
+def _moment(facts: Result, queries: Result, asked: tuple[float, float]) -> Moment:
+    server_id, uuid, version, checksum, executed, mode, clock = (str(value) for value in facts.only())
     own = UUID(uuid)
     entries = PreviousGtids.parse(executed).entries
     major, minor, patch = version_number(version)
@@ -65,8 +91,8 @@ def _moment(facts: Result, queries: Result) -> Moment:
         checksum=checksum.upper() == "CRC32",
         executed=next((entry.intervals for entry in entries if entry.uuid == own and not entry.tag), ()),
         gtids=mode.upper().startswith("ON"),  # ON_PERMISSIVE too
-        clock=int(clock),
-        query=int(str(queries.texts()[0][1])),
+        reading=Reading(int(clock), asked),
+        query=int(str(queries.only()[1])),
     )
 
 
@@ -87,7 +113,8 @@ def log_facts(
         server_uuid=first.server_uuid,
         version=first.version,
         checksum=first.checksum,
-        clock=(first.clock, last.clock),
+        clock=(first.reading.clock, last.reading.clock),
+        elapsed=last.reading.elapsed(first.reading),
         executed=(first.executed, last.executed),
         queries=(first.query, last.query),
         sequence=sequence,

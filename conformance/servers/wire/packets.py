@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MAX_PAYLOAD = 0xFFFFFF  # the next packet continues a packet of this length
 MORE_RESULTS = 0x0008  # SERVER_MORE_RESULTS_EXISTS in the status flags
+_EOF, _EOF_SIZE = 0xFE, 5
+_NO_EOF = 9  # bytes from which on 0xfe begins a length
 _RECEIVE = 1 << 18
 _STATUS_WARNINGS = Struct("<HH").unpack_from
 _U2 = Struct("<H").unpack_from
@@ -57,6 +59,16 @@ class Result:
         value = self.rows[0][0]
         return None if value is None else _text(value)
 
+    def number(self) -> int:
+        """First column of the only row as a whole number."""
+        return whole(self.scalar())
+
+    def only(self) -> tuple[str | None, ...]:
+        """The only row."""
+        if len(self.rows) != 1:
+            raise ProtocolError(f"expected one row, got {len(self.rows)}")
+        return self.texts()[0]
+
     def texts(self) -> list[tuple[str | None, ...]]:
         """All rows with their values decoded as UTF-8 (the connection's result character set)."""
         return [tuple(None if value is None else _text(value) for value in row) for row in self.rows]
@@ -71,6 +83,13 @@ def _text(value: bytes) -> str:
     unchanged.
     """
     return value.decode("utf-8", "backslashreplace")
+
+
+def whole(text: str | None) -> int:
+    """A value as a whole number, 0 or more. Raises :class:`ProtocolError` for NULL and for anything else."""
+    if text is None or not (text.isascii() and text.isdecimal()):
+        raise ProtocolError(f"expected a whole number, got {'NULL' if text is None else repr(text[:40])}")
+    return int(text)
 
 
 def lenenc(data: bytes, pos: int) -> tuple[int, int]:
@@ -225,16 +244,24 @@ class PacketStream:
             raise ProtocolError("the server asks for a local file; the lab never sends one")
         width, _ = lenenc(packet, 0)
         columns = tuple(_column_name(self.read()) for _ in range(width))
-        self.read()  # EOF after the column definitions
+        self._end(self.read())  # of the column definitions
         rows: list[Row] = []
         while True:
             packet = self.read()
-            if packet[0] == 0xFE and len(packet) < 9:
-                warnings, status = _STATUS_WARNINGS(packet, 1)
+            if packet[0] == _EOF and len(packet) < _NO_EOF:
+                warnings, status = self._end(packet)
                 return Result(columns=columns, rows=tuple(rows), warnings=warnings), bool(status & MORE_RESULTS)
             if packet[0] == 0xFF:
                 raise parse_error(packet, statement, position)
             rows.append(parse_row(packet, width))
+
+    @staticmethod
+    def _end(packet: bytes) -> tuple[int, int]:
+        """Warnings and status of an EOF packet."""
+        if len(packet) != _EOF_SIZE or packet[0] != _EOF:
+            raise ProtocolError(f"expected an EOF packet of {_EOF_SIZE} bytes, got {packet[:16].hex()}")
+        warnings, status = _STATUS_WARNINGS(packet, 1)
+        return warnings, status
 
     def close(self) -> None:
         """Break the connection without a farewell (the caller sends COM_QUIT)."""

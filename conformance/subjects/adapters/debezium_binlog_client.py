@@ -1,8 +1,8 @@
 """Adapter of Debezium's binlog client (mysql-binlog-connector-java): BinaryLogFileReader in a Java virtual machine.
 
-The reader has the modes in which it says most: text as bytes, dates and times in microseconds. Signedness, names, and
-the members of ENUM and SET are taken from the metadata that the library has read. An event without data is one that the
-library knows no decoder for; it says nothing else about it, and neither does this adapter.
+The reader has the modes in which it says most: text as bytes, dates and times in microseconds. Signedness and
+names are taken from the metadata that the library has read; of ENUM and SET it gives numbers. An event without data is
+one that the library knows no decoder for; it says nothing else about it, and neither does this adapter.
 
 Usage: debezium_binlog_client.py DIRECTORY (of the jars)
 """
@@ -20,6 +20,7 @@ from talk import Refused, converse
 _PACKAGE = "com.github.shyiko.mysql.binlog."
 _MODES = ("DATE_AND_TIME_AS_LONG_MICRO", "CHAR_AND_BINARY_AS_BYTE_ARRAY")
 _DATE, _TIME, _YEAR, _BIT, _JSON, _ENUM, _SET, _STRING = 10, (11, 19), 13, 16, 245, 247, 248, 254
+_TIMESTAMPS = (7, 17)
 _MOMENTS = (7, 10, 12, 17, 18)  # TIMESTAMP, DATE and DATETIME, old and new
 _BITS_OF_INTEGERS = {1: 8, 2: 16, 3: 32, 8: 64, 9: 24}
 
@@ -37,17 +38,11 @@ class _Table:
         more = data.getEventMetadata()
         names = more.getColumnNames() if more is not None else None
         self.names = [str(name) for name in names] if names is not None else []
-        self.members = self._members(more, _ENUM, "getEnumStrValues") | self._members(more, _SET, "getSetStrValues")
         signedness = more.getSignedness() if more is not None else None
         # The library has spread the bits of the numeric columns over all columns.
         self.unsigned = {
             place for place in range(len(self.types)) if signedness is not None and bool(signedness.get(place))
         }
-
-    def _members(self, more: Any, code: int, getter: str) -> dict[int, list[str]]:
-        values = getattr(more, getter)() if more is not None else None
-        places = [place for place, own in enumerate(self.types) if own == code]
-        return {place: [str(v) for v in one] for place, one in zip(places, values or [], strict=False)}
 
     def image(self, included: Any, values: Any) -> dict[str, Any]:
         places = [place for place in range(len(self.types)) if included.get(place)]
@@ -67,6 +62,8 @@ class _Table:
         if code == _YEAR:
             return int(value)
         if code in _MOMENTS and kind == "Long":
+            if code in _TIMESTAMPS and not int(value):
+                return "0000-00-00 00:00:00"  # the number that is stored; no TIMESTAMP is the start of 1970
             return _moment(int(value), with_clock=code != _DATE)
         if code in _TIME and kind == "Long":
             return _time(int(value))
@@ -75,20 +72,12 @@ class _Table:
             number = int.from_bytes(bytes(value.toByteArray()), "little")
             return {"hex": number.to_bytes(max((width + 7) // 8, (number.bit_length() + 7) // 8), "big").hex()}
         if code in (_ENUM, _SET):
-            return self._words(place, int(value))
+            return {"index": int(value) % (1 << 64)}  # the library gives numbers, and joins no names to them
         if kind == "byte[]":
             if code == _JSON:
                 return {"json_text": str(_parse_json(value))}
             return {"hex": bytes(value).hex()}
         return str(value.toPlainString() if kind == "BigDecimal" else value.toString())
-
-    def _words(self, place: int, number: int) -> Any:
-        members = self.members.get(place)
-        if members is None:
-            return {"index": number}
-        if self.types[place] == _ENUM:
-            return members[number - 1] if 0 < number <= len(members) else {"index": number}
-        return ",".join(member for bit, member in enumerate(members) if number >> bit & 1)
 
 
 def _moment(micro: int, *, with_clock: bool) -> str:

@@ -1,7 +1,8 @@
 """Adapter of mysql-event-stream: its CdcEngine is fed with the bytes of a log.
 
 The library documents its forms: ENUM is an index, SET and BIT are integers, TIMESTAMP is seconds since 1970 as text,
-JSON is the bytes of the JSONB value. They are given as they are: the judge takes each of them for the value.
+JSON is the bytes of the JSONB value. They are given as they are: the judge takes each of them for the value. A ``str``
+is a column's bytes in whatever character set, read as UTF-8 with ``surrogateescape``: so its bytes are given.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from mysql_event_stream import CdcEngine
 from talk import Refused, converse
 
 _MAGIC = b"\xfebin"
-_HEADER = 19
+_HEADER, _TYPE, _FORMAT_DESCRIPTION = 19, 4, 15
 
 
 def _value(value: Any) -> Any:
@@ -23,10 +24,7 @@ def _value(value: Any) -> Any:
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            return {"hex": value.encode("utf-8", "surrogateescape").hex()}
+        return {"hex": value.encode("utf-8", "surrogateescape").hex()}
     return value
 
 
@@ -56,7 +54,12 @@ def _next(file: BinaryIO) -> bytes:
     """The next event. After an error the library forgets what it has read, so it gets one event at a time."""
     header = file.read(_HEADER)
     size = int.from_bytes(header[9:13], "little")
-    return header + file.read(max(size - _HEADER, 0))
+    event = header + file.read(max(size - _HEADER, 0))
+    if event and len(event) != size:
+        raise ValueError(
+            f"the log ends inside an event of {size} bytes"
+        )  # reading files is the library's user's matter
+    return event
 
 
 def decode(request: dict[str, Any]) -> dict[str, Any]:
@@ -67,6 +70,8 @@ def decode(request: dict[str, Any]) -> dict[str, Any]:
             if file.read(len(_MAGIC)) != _MAGIC:
                 raise ValueError("not a binary log")  # the library leaves these four bytes to its user
             while event := _next(file):
+                if event[_TYPE] == _FORMAT_DESCRIPTION:  # its own client tells the engine what the source says of them
+                    engine.set_checksum_enabled(event[-5:-4] == b"\1")
                 while event and (consumed := engine.feed(event)):
                     event = event[consumed:]
                     changes += map(_change, iter(engine.next_event, None))

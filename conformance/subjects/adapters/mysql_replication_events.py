@@ -20,13 +20,14 @@ _ROWS = [WriteRowsEvent, UpdateRowsEvent, DeleteRowsEvent, PartialUpdateRowsEven
 def decode(request: dict[str, Any]) -> dict[str, Any]:
     """Read a log from its beginning to its end."""
     changes: list[dict[str, Any]] = []
+    marks: list[dict[str, Any]] = []
     with Path(request["path"]).open("rb") as file:
         try:
             for event in events_of(file, _ROWS):
-                changes += changes_of(event)
+                changes += changes_of(event, marks)
         except Exception as error:
-            raise Refused(str(error) or repr(error), code=type(error).__name__, changes=changes) from error
-    return {"changes": changes, "marks": []}
+            raise Refused(str(error) or repr(error), code=type(error).__name__, changes=changes, marks=marks) from error
+    return {"changes": changes, "marks": marks}
 
 
 converse(

@@ -36,15 +36,17 @@ def events_of(file: BinaryIO, only: Sequence[type] | None = None) -> Iterator[An
 
 
 def _packets(file: BinaryIO) -> Generator[bytes, None, None]:
-    """The events of a file, the last one possibly cut off; an event of zeros to skip is read like all others."""
+    """The events of a file; an event of zeros to skip is read like all others. A source never sends a part of one."""
     if file.read(4) != _MAGIC:
         raise ValueError("not a binary log")
     while header := file.read(_HEADER):
         size = struct.unpack_from("<I", header, 9)[0] if len(header) == _HEADER else 0
         if size < _HEADER:
             raise ValueError(f"no event at {file.tell() - len(header)}")
-        file.seek(-_HEADER, 1)
-        yield file.read(size)
+        event = header + file.read(size - _HEADER)
+        if len(event) != size:
+            raise ValueError(f"the log ends inside an event of {size} bytes")
+        yield event
 
 
 class _Connection:

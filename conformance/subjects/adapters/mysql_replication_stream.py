@@ -19,6 +19,7 @@ def decode(request: dict[str, Any]) -> dict[str, Any]:
     """
     server = request["server"]
     changes: list[dict[str, Any]] = []
+    marks: list[dict[str, Any]] = []
     stop = server.get("stop_after")
     place = server["file"], server["position"]
     while True:
@@ -27,20 +28,20 @@ def decode(request: dict[str, Any]) -> dict[str, Any]:
             for event in reader:
                 if not isinstance(event, RowsEvent):
                     continue
-                found = changes_of(event)
+                found = changes_of(event, marks)
                 if any(is_marker(request, c["schema"], c["table"], (c["after"] or {}).values()) for c in found):
-                    return {"changes": changes}
+                    return {"changes": changes, "marks": marks}
                 changes += found
                 if stop is not None and len(changes) >= stop:
                     stop = None
                     place = reader.log_file, reader.log_pos
                     break
             else:
-                raise Refused("the stream ends before the last row", code="timed-out", changes=changes)
+                raise Refused("the stream ends before the last row", code="timed-out", changes=changes, marks=marks)
         except Refused:
             raise
         except Exception as error:
-            raise Refused(str(error) or repr(error), code=type(error).__name__, changes=changes) from error
+            raise Refused(str(error) or repr(error), code=type(error).__name__, changes=changes, marks=marks) from error
         finally:
             reader.close()
 

@@ -9,7 +9,12 @@ import math
 from typing import Any
 
 _ABSENT, _EMPTY_SET, _UNCHANGED = "cols bitmap", "empty set", "same with before values"
+_UNREADABLE = "out of "  # the beginnings of its words for dates that Python does not have
 _JSON, _SET, _BIT = 245, 248, 16
+_EVENTS = {
+    "WriteRowsEvent": "WRITE_ROWS_EVENT", "UpdateRowsEvent": "UPDATE_ROWS_EVENT",
+    "DeleteRowsEvent": "DELETE_ROWS_EVENT", "PartialUpdateRowsEvent": "PARTIAL_UPDATE_ROWS_EVENT",
+}  # fmt: skip
 _OPERATIONS = {0: "REPLACE", 1: "INSERT", 2: "REMOVE"}
 
 
@@ -33,7 +38,10 @@ def json_text(value: Any) -> str:
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else json.dumps(str(value))
     if isinstance(value, decimal.Decimal):
-        return f"{value:f}"
+        return _tagged("DECIMAL", f"{value:f}")
+    for kind, name in ((dt.datetime, "DATETIME"), (dt.date, "DATE"), (dt.time, "TIME"), (dt.timedelta, "TIME")):
+        if isinstance(value, kind):
+            return _tagged(name, text_of(value))
     if isinstance(value, bytes):
         return json.dumps(value.decode("utf-8", "backslashreplace"))
     if isinstance(value, dict):
@@ -41,6 +49,11 @@ def json_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(json_text, value)) + "]"
     return json.dumps(value if isinstance(value, str) else text_of(value))
+
+
+def _tagged(kind: str, text: str) -> str:
+    """A value whose Python type says the type of MySQL."""
+    return json.dumps({"$type": kind, "text": text})
 
 
 def _key(key: Any) -> Any:
@@ -79,31 +92,41 @@ def value_of(value: Any, column: Any, source: str) -> Any:
     return value if isinstance(value, str) else text_of(value)
 
 
-def _image(values: dict[str, Any], sources: dict[str, str], columns: list[Any]) -> dict[str, Any]:
+def _image(
+    values: dict[str, Any], sources: dict[str, str], columns: list[Any], marks: list[dict[str, Any]]
+) -> dict[str, Any]:
     image = {}
     for number, (name, value) in enumerate(values.items()):
-        if value is None and sources.get(name) == _ABSENT:
+        source = sources.get(name, "")
+        if value is None and source == _ABSENT:
+            continue
+        if value is None and source.startswith(_UNREADABLE):  # not given, and the library says why
+            marks.append({"message": f"{name}: {source}"})
             continue
         column = columns[number] if number < len(columns) else None
         shown = f"@{number + 1}" if str(name).startswith("UNKNOWN_COL") else name
-        image[shown] = value_of(value, column, sources.get(name, ""))
+        image[shown] = value_of(value, column, source)
     return image
 
 
-def changes_of(event: Any) -> list[dict[str, Any]]:
-    """The changes of a row event. Decoding happens here and may raise."""
+def changes_of(event: Any, marks: list[dict[str, Any]] | None = None) -> list[dict[str, Any]]:
+    """The changes of a row event; adds the library's own remarks to ``marks``. Decoding happens here and may raise."""
+    said: list[dict[str, Any]] = []
     found = []
     for row in event.rows:
         before = after = None
         if "values" in row:
-            image = _image(row["values"], row.get("none_sources", {}), event.columns)
+            image = _image(row["values"], row.get("none_sources", {}), event.columns, said)
             operation = "delete" if type(event).__name__.startswith("Delete") else "insert"
             before, after = (image, None) if operation == "delete" else (None, image)
         else:
             operation = "update"
-            before = _image(row["before_values"], row.get("before_none_sources", {}), event.columns)
-            after = _image(row["after_values"], row.get("after_none_sources", {}), event.columns)
+            before = _image(row["before_values"], row.get("before_none_sources", {}), event.columns, said)
+            after = _image(row["after_values"], row.get("after_none_sources", {}), event.columns, said)
         found.append(
             {"schema": event.schema, "table": event.table, "operation": operation, "before": before, "after": after}
         )
+    name = _EVENTS.get(type(event).__name__, "")
+    if marks is not None:
+        marks += [mark | {"event": name} for mark in said]
     return found

@@ -36,9 +36,17 @@ function geometry(value, declared) {
   return Buffer.concat([uint(0), shape(kind, value)]).toString("hex");
 }
 
+// The text of a document as the library gives it; JSON.stringify would write 0 for -0.
+function textOf(value) {
+  if (Object.is(value, -0)) return "-0.0";
+  if (Array.isArray(value)) return `[${value.map((item) => textOf(item ?? null)).join(",")}]`;
+  if (value === null || typeof value !== "object" || typeof value.toJSON === "function") return JSON.stringify(value);
+  return `{${Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}:${textOf(item ?? null)}`).join(",")}}`;
+}
+
 function valueOf(value, column, schema) {
   if (value === null || value === undefined) return null;
-  if (column.type === JSON_TYPE) return { json_text: typeof value === "string" ? value : JSON.stringify(value) };
+  if (column.type === JSON_TYPE) return { json_text: typeof value === "string" ? value : textOf(value) };
   if (Buffer.isBuffer(value)) return { hex: value.toString("hex") };
   if (value instanceof Date) return value.toISOString().replace("T", " ").replace("Z", "");
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0) ? value : String(Object.is(value, -0) ? "-0" : value);

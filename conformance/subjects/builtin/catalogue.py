@@ -40,7 +40,8 @@ class Entry:
 
     ``reads``: ``file`` or ``server``. ``command``: the adapter that speaks the conversation; ``{python}``, ``{node}``,
     ``{adapters}`` and ``{directory}`` stand for what the installation has. ``opener``: ``module:function`` that opens
-    the subject instead. ``needs``: the least version of a program by name.
+    the subject instead. ``needs``: the least version of a program by name. ``wrapper``: a program of others between the
+    adapter and the library that the subject is named after.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Entry:
     driven: str
     command: tuple[str, ...] = ()
     opener: str = ""
+    wrapper: str = ""
     needs: tuple[tuple[str, int], ...] = ()
     packages: tuple[Package, ...] = ()
 

@@ -8,9 +8,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from conformance.servers.errors import ServerError
-from conformance.servers.install.bundle import cached, pinned_version
+from conformance.servers.install.bundle import Bundle, cached, pinned_version
 from conformance.servers.install.installation import own_loader
 from conformance.servers.install.server_packages import fits
+from conformance.servers.program_identity import believed
+from conformance.servers.programs import LocalProgram
 from conformance.subjects.answers import Answer, Failure, Hello, Mark, SubjectUnavailable
 from conformance.subjects.builtin.printed_log import read_printed
 from conformance.subjects.capabilities import FILE
@@ -83,24 +85,34 @@ def _reason(stderr: str, program: str) -> str:
 
 def open_mysqlbinlog(there: Installed) -> Subject:
     """The mysqlbinlog of the lab's bundle."""
-    wanted = pinned_version()
-    bundle = next(bundle for bundle in cached() if fits(bundle.version, wanted))
     try:
-        installation = bundle.installation()
+        installation = _bundle().installation()
         program = installation.program("mysqlbinlog")
+        believed(LocalProgram(program, name="mysqlbinlog"), "mysqlbinlog", installation.number)
     except ServerError as error:
         raise SubjectUnavailable(f"{there.entry.name}: {error}") from error
     return Printer(program, _hello(there, installation.version, installation.origin))
 
 
+def _bundle() -> Bundle:
+    """The bundle of the pinned version."""
+    wanted = pinned_version()
+    return next(bundle for bundle in cached() if fits(bundle.version, wanted))
+
+
+def program_of(there: Installed) -> list[str]:
+    """The command of an installed printer."""
+    if there.directory is None:
+        return list(_bundle().installation().program("mysqlbinlog"))
+    root = there.directory / "root"
+    return [*own_loader(root), str(root / "usr/bin/mariadb-binlog")]
+
+
 def open_mariadb_binlog(there: Installed) -> Subject:
     """MariaDB's program, started through the loader of the packages around it."""
-    assert there.directory is not None
-    root = there.directory / "root"
     package = dict(there.packages).get("mariadb-client", "")
     version = package.partition(":")[2].partition("-")[0]
-    program = [*own_loader(root), str(root / "usr/bin/mariadb-binlog")]
-    return Printer(program, _hello(there, version, f"Debian {package}"), mariadb=True)
+    return Printer(program_of(there), _hello(there, version, f"Debian {package}"), mariadb=True)
 
 
 def _hello(there: Installed, version: str, note: str) -> Hello:

@@ -9,31 +9,26 @@ from __future__ import annotations
 
 import base64
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.checks.boundaries import judge as boundaries
 from conformance.checks.boundaries.marked_files import base64_texts
 from conformance.reference.boundaries import worklog
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of
 from conformance.reference.boundaries.observed_event import query_text
 from conformance.reference.event_types import EventType
+from conformance.servers.wire.capture import Capture
+from tests.checks.fault import Fault, swap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import pytest
+
 _GTIDS: Final = (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED)
 _ROWS: Final = (EventType.WRITE_ROWS, EventType.UPDATE_ROWS, EventType.DELETE_ROWS, EventType.PARTIAL_UPDATE_ROWS)
 _PRE_STATEMENTS: Final = (EventType.INTVAR, EventType.RAND, EventType.USER_VAR)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """One fault: what is promised, and the change that breaks the promise."""
-
-    id: str
-    requirement: str
-    sentence: str  # of docs/spec, in our words
-    change: Callable[[Any], Any]
 
 
 def _marker(event: bytes) -> int:
@@ -102,6 +97,19 @@ MARK_FAULTS: Final = [
 ]
 
 # --- TF1: a server that writes markers itself ------------------------------------------------------------------------
+
+
+def marking(patch: pytest.MonkeyPatch, change: Callable[[list[bytes]], list[bytes]]) -> None:
+    """A server that marks its events: the real one's, marked where they are captured."""
+    real, mark_events = Capture.since, boundaries.mark_events
+
+    def since(*arguments: Any) -> Any:
+        captured = real(*arguments)
+        first, *events = change(mark_events([captured.format_description, *captured.events]))
+        return replace(captured, format_description=first, events=tuple(events))
+
+    patch.setattr(Capture, "since", since)
+
 
 OWN_MARK_FAULTS: Final = [
     Fault(
@@ -181,26 +189,18 @@ GTID_FAULTS: Final = [
 # --- TF2: comments of a printer; TF3: events in BINLOG statements ----------------------------------------------------
 
 
-def _swap(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
-    def change(text: bytes) -> bytes:
-        assert old in text, old
-        return text.replace(old, new, 1)
-
-    return change
-
-
 TEXT_FAULTS: Final = [
     Fault(
         id="text/comment-lost",
         requirement="TF2",
         sentence="The marker of every event shows.",
-        change=_swap(b"# boundary: Inside Transaction\n", b""),
+        change=swap(b"# boundary: Inside Transaction\n", b""),
     ),
     Fault(
         id="text/other-name",
         requirement="TF2",
         sentence="The comment names the event's own boundary type.",
-        change=_swap(b"# boundary: End Transaction\n", b"# boundary: Start Transaction\n"),
+        change=swap(b"# boundary: End Transaction\n", b"# boundary: Start Transaction\n"),
     ),
 ]
 

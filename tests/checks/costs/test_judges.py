@@ -6,8 +6,10 @@ import math
 
 import pytest
 
+from conformance.checks.costs.allocations import Growth, grown
 from conformance.checks.costs.allocations_judge import StatementCounts, judge_applier, judge_capture
 from conformance.checks.costs.throughput_judge import FEWEST, judge_ratios
+from conformance.servers.errors import ServerError
 from tests.checks.costs.faults_of_costs import APPLIER_FAULTS, CAPTURE_FAULTS, RATIO_FAULTS, CostFault
 
 PERFECT = {"off": 2, "no log": 2, "STATEMENT format": 2, "on": 4}
@@ -93,3 +95,15 @@ def test_the_interval_is_that_of_the_sign_test() -> None:
 def test_what_is_no_ratio_is_an_error(ratios: list[float]) -> None:
     with pytest.raises(ValueError, match="no ratios"):
         judge_ratios(ratios)
+
+
+def test_counters_grow() -> None:
+    assert [grown(7, 7), grown(7, 9)] == [0, 2]
+    assert Growth(5, 700).since(Growth(2, 650)) == Growth(3, 50)
+
+
+@pytest.mark.planted
+@pytest.mark.parametrize("after", [Growth(1, 700), Growth(2, 649)])
+def test_a_counter_that_goes_back_is_no_answer(after: Growth) -> None:
+    with pytest.raises(ServerError, match=r"went back: expected [0-9]+ or more, got [0-9]+$"):
+        after.since(Growth(2, 650))

@@ -98,6 +98,49 @@ def compared(image: RowImage = RowImage.MINIMAL, **fault: Any) -> SizeComparison
     return compare_on_and_off(on, observe(on, **fault), off, observe(off))
 
 
+def _without_before(step: str) -> dict[str, Any]:
+    """Before-images that have lost their JSON columns, as with MINIMAL."""
+
+    def change(old: RowsBody) -> RowsBody:
+        rows = [row._replace(before=(row.before or ())[:1]) for row in old.rows]
+        made = rows_body(old.map(), old.type, rows, before=[0], after=_after_columns(old))
+        return replace(made, table_id=old.table_id)
+
+    return body(step, change)
+
+
+def _lost_rows(all_groups: Groups) -> None:
+    """Row events of the last statements that have lost all their rows."""
+    for group in all_groups:
+        for place, item in enumerate(group):
+            if isinstance(item, RowsBody) and item.rows:
+                group[place] = replace(item, rows=())
+
+
+DS1_FAULTS: Final = (
+    SizeFault(id="full/no-before", requirement="DS1", step="one diff", observation=_without_before("one diff"),
+              sentence="With FULL the before-image is as large as before."),
+    SizeFault(id="full/no-rows", requirement="DS1", observation=groups(_lost_rows),
+              sentence="With FULL more than half of the rows is left."),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", DS1_FAULTS, ids=lambda fault: fault.id)
+def test_full_images_that_shrink_too_much_are_charged_to_ds1(fault: SizeFault) -> None:
+    sound = compared(RowImage.FULL)
+    assert sound.cases["DS1"] == sound.cases["FR11"] + sound.cases["FR12"]
+    found = [
+        problem for problem in compared(RowImage.FULL, **fault.observation).problems if problem.requirement == "DS1"
+    ]
+    step = None if fault.step is None else NUMBERS[fault.step]
+    assert step in {problem.step for problem in found}, fault.sentence
+
+
+@pytest.mark.parametrize("image", [image for image in RowImage if image is not RowImage.FULL])
+def test_other_images_say_nothing_about_ds1(image: RowImage) -> None:
+    assert compared(image).cases["DS1"] == 0
+
+
 @pytest.mark.parametrize("image", RowImage)
 def test_perfect_servers_have_the_sizes_of_the_formula(image: RowImage) -> None:
     result = compared(image)

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.checks.diff_lists import check
-from conformance.checks.diff_lists.run import logged_lengths
+from conformance.checks.diff_lists.run import expected_list, logged_lists
 from conformance.harness.pairs.run import PairRun
+from conformance.harness.profiles import SIZES
+from conformance.reference.jsonb.encode import encode
 from tests.running import run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from conformance.reference.partial.diffs import RawDiff
     from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
@@ -23,14 +28,55 @@ def test_long_lists_are_logged_and_applied(recorded: Recorded) -> None:
     assert recorded.cases("liberties/long-lists") == 60
 
 
+def cut(diffs: list[RawDiff]) -> list[RawDiff]:
+    return diffs[:-1]
+
+
+def another_path(diffs: list[RawDiff]) -> list[RawDiff]:
+    return [*diffs[:50], diffs[50]._replace(path=b"$.k"), *diffs[51:]]
+
+
+def another_value(diffs: list[RawDiff]) -> list[RawDiff]:
+    return [*diffs[:-1], diffs[-1]._replace(data=encode(9))]
+
+
+def in_reverse(diffs: list[RawDiff]) -> list[RawDiff]:
+    return diffs[::-1]
+
+
+@pytest.fixture
+def few_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SIZES["liberties/long-lists"], "quick", 4)
+
+
+@pytest.mark.usefixtures("few_lists")
 @pytest.mark.planted("NR4")
-def test_a_log_with_shorter_lists_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check, "logged_lengths", lambda events: [100, *logged_lengths(events)[1:]])
+@pytest.mark.parametrize("fault", [cut, another_path, another_value, in_reverse])
+def test_a_log_with_other_lists_fails(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Callable[[list[RawDiff]], list[RawDiff]]
+) -> None:
+    def logged(events: Iterable[bytes]) -> list[list[RawDiff] | None]:
+        first, *rest = logged_lists(events)
+        assert first is not None
+        return [fault(first), *rest]
+
+    monkeypatch.setattr(check, "logged_lists", logged)
     with pytest.raises(pytest.fail.Exception, match="not logged as it is"):
         run(check.test_long_lists_of_diffs, recorded.lab)
     assert recorded.failing == {"liberties/long-lists"}
 
 
+def test_a_missing_list_is_told_and_a_whole_document_is_no_fault() -> None:
+    one = expected_list([("$.a", 10), ("$.b", 11)])
+    assert check.compare_lists([one, one], [one, None]) == []
+    (problem,) = check.compare_lists([one, one], [one])
+    assert (problem.expected, problem.got) == ("2 lists", "1 lists")
+    (problem,) = check.compare_lists([one], [one[:1]])
+    assert problem.field == "list 1, diff 2"
+    assert problem.got == "1 diffs, none"
+
+
+@pytest.mark.usefixtures("few_lists")
 @pytest.mark.planted("NR4")
 def test_a_replica_that_cuts_long_lists_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     original = PairRun.catch_up

@@ -107,6 +107,16 @@ FAULTS: Final = (
         "fail",
         _on_error(lambda outcome: replace(outcome, error=1105)),
     ),
+    PlantedFault(
+        "text-of-another-error",
+        "3648, 3649 and 1610 have their texts",
+        "differs",
+        lambda _, outcome: (
+            replace(outcome, message="Could not apply JSON diff in table t, column k.")
+            if outcome.error in (1610, 3648, 3649)
+            else None
+        ),
+    ),
     PlantedFault("invalid-stored", "JSON_VALID=1", "fail", _applied(lambda state: replace(state, valid=False))),
     PlantedFault("unreadable-stored", "never invalid JSON", "fail", _applied(lambda _: RowState(error=3142))),
     PlantedFault("text-is-null", "never invalid JSON", "fail", _applied(lambda state: replace(state, text=None))),

@@ -132,7 +132,7 @@ def test_a_server_that_writes_the_report_of_its_crash_is_dying(
     installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the report takes longer than a server may take to be gone."""
-    monkeypatch.setattr(roles, "_DYING", -1.0)
+    monkeypatch.setattr(roles, "_PATIENCE", -1.0)
     with launch_target(ProcessMaker(installation)) as server:
         server.keep = False
         injector = Injector(server)

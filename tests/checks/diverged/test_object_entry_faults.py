@@ -84,10 +84,14 @@ def check(
     lab._server, lab._resolved = server, True
     injector = FakeInjector(server, answer)
     lab._injector = injector  # type: ignore[assignment]
-    try:
-        run(check_object_entries.test_damaged_object_entries, lab)
-    except pytest.fail.Exception:
-        return records, injector, False
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            injections, "tried_again", lambda _lab, _server, item, _again: item
+        )  # a fake has no fresh servers
+        try:
+            run(check_object_entries.test_damaged_object_entries, lab)
+        except pytest.fail.Exception:
+            return records, injector, False
     return records, injector, True
 
 

@@ -91,6 +91,10 @@ def lost_row(crash: Crash) -> None:
     crash.server = {**crash.server, place(crash, undone=False): None}
 
 
+def row_too_many(crash: Crash) -> None:
+    crash.server = {**crash.server, Place("dynamic", 99): "{}"}
+
+
 def stale_file(crash: Crash) -> None:
     chosen = place(crash, undone=False)
     comparison(crash, chosen.table).only_in_file.append({"id": str(chosen.id)})
@@ -126,6 +130,7 @@ SERVER_FAULTS = (
     CrashFault("never-sent", COMMITTED, never_sent, "whose COMMIT no session sent"),
     CrashFault("stale-version", COMMITTED, stale_version, "is not the last one that was logged"),
     CrashFault("lost-row", COMMITTED, lost_row, "is not the last one that was logged"),
+    CrashFault("row-too-many", COMMITTED, row_too_many, "has a row that no transaction inserted"),
     CrashFault("stale-file", COMMITTED, stale_file, "is not the last one that was logged"),
     CrashFault("damaged-file", COMMITTED, damaged_file, "is not the last one that was logged"),
     CrashFault("rolled-back-change-kept", ROLLED_BACK, change_kept, "unfinished transaction changed is not as before"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,19 +13,19 @@ from conformance.checks.lob_versions.judge_versions import judge_file, judge_pur
 from conformance.checks.lob_versions.predictions import predict
 from conformance.checks.lob_versions.run import run_block
 from conformance.checks.lob_versions.tally import Tally
-from conformance.reference.innodb.lob import IndexedLob, PlainLob
+from conformance.reference.innodb.lob import PlainLob
 from conformance.reference.innodb.lob_change import Kind
 from conformance.reference.innodb.lob_index import IndexEntry
 from conformance.reference.innodb.undo import record as undo_record
 from conformance.reference.innodb.undo import row_versions
 from generators.draw import Stream
+from tests.checks.lob_versions.faults_of_changes import CHANGE_FAULTS, ChangeFault, shorter, single, undone
 from tests.checks.lob_versions.observed import Observed, altered, judged, observe
 from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conformance.checks.lob_versions.data_file import Stored
     from conformance.reference.innodb.undo.record import SmallChange, UndoRecord
     from conformance.servers.run.process import ProcessServer
     from tests.recorded import Recorded
@@ -54,152 +54,6 @@ def test_an_index_page_behind_a_small_change_is_predicted(server: ProcessServer)
     """A transaction of a small change and a copied one: only the second one needs the new index page."""
     tally = run_block(server, Stream("lob-versions", "19", 22), _ROWS, partial_json=False)
     assert tally.problems == {}
-
-
-# --- what a fault alters ---------------------------------------------------------------------------------------------
-
-
-def single(kind: Kind, *, prefix: bool = False) -> Callable[[DocumentChange], bool]:
-    """A transaction whose one update is kept, of this kind, on a LOB that is not compressed."""
-
-    def wanted(change: DocumentChange) -> bool:
-        return (
-            len(change.prediction.effects) == 1
-            and change.prediction.kinds == [kind]
-            and isinstance(change.before.lob, PlainLob)
-            and bool(change.before.value.prefix) >= prefix
-            and (change.prediction.effects[0].ranges is not None or not prefix)
-        )
-
-    return wanted
-
-
-def undone(change: DocumentChange) -> bool:
-    """A transaction that is rolled back, and whose updates would have made a copy."""
-    prediction = change.prediction
-    return (
-        bool(prediction.effects)
-        and not prediction.versions
-        and prediction.whole is None
-        and isinstance(change.before.lob, PlainLob)
-        and prediction.top != change.before.lob.first_version
-    )
-
-
-def with_lob(change: DocumentChange, **values: Any) -> DocumentChange:
-    """Another LOB after the change."""
-    lob = change.after.lob
-    assert isinstance(lob, IndexedLob)
-    return replace(change, after=change.after._replace(lob=replace(lob, **values)))
-
-
-def with_entries(change: DocumentChange, alter: Callable[[IndexEntry], IndexEntry]) -> DocumentChange:
-    """Other index entries, where a change made new ones."""
-    lob = change.after.lob
-    assert isinstance(lob, IndexedLob)
-    changed = {part.piece for each in change.prediction.changes for part in each.ranges}
-    return with_lob(change, entries=tuple(
-        alter(entry) if number in changed else entry for number, entry in enumerate(lob.entries)
-    ))  # fmt: skip
-
-
-def old_page(entry: IndexEntry) -> IndexEntry:
-    """The entry leads to the page of the one before it, which is gone."""
-    old = entry.older[0]
-    return entry._replace(page=old.page, creator=old.creator, older=entry.older[1:])
-
-
-def with_version(stored: Stored, version: int) -> Stored:
-    """Another version in the reference."""
-    assert isinstance(stored.lob, IndexedLob)
-    reference = stored.value.reference._replace(version=version)
-    return stored._replace(value=stored.value._replace(reference=reference),
-                           lob=replace(stored.lob, reference=reference))  # fmt: skip
-
-
-def after_version(change: DocumentChange, more: int) -> DocumentChange:
-    return replace(change, after=with_version(change.after, (change.after.lob.current or 0) + more))
-
-
-def flag_flipped(change: DocumentChange) -> DocumentChange:
-    return replace(change, file=altered(change.file, change.before.lob.first.number, 39))
-
-
-def shorter(change: DocumentChange) -> DocumentChange:
-    """One range less in the prediction, or the only one shorter by a byte."""
-    (effect,) = change.prediction.effects
-    assert effect.ranges
-    *others, (offset, length) = effect.ranges
-    ranges = tuple(others) or ((offset, length - 1),)
-    return replace(change, prediction=predict(change.before, [effect._replace(ranges=ranges)]))
-
-
-def range_added(change: DocumentChange) -> DocumentChange:
-    """A second range in the piece of the first: two copies are predicted."""
-    (effect,) = change.prediction.effects
-    assert effect.ranges
-    ranges = (*effect.ranges, (effect.ranges[-1][0] + effect.ranges[-1][1] + 2, 1))
-    return replace(change, prediction=predict(change.before, [effect._replace(ranges=ranges)]))
-
-
-def moved(change: DocumentChange) -> DocumentChange:
-    """The reference leads to another first page, or no longer to another one."""
-    page = change.before.value.reference.page + (1 if change.same_value else 0)
-    reference = change.after.value.reference._replace(page=page)
-    return replace(change, after=change.after._replace(value=change.after.value._replace(reference=reference)))
-
-
-def reversed_index(change: DocumentChange) -> DocumentChange:
-    lob = change.after.lob
-    assert isinstance(lob, IndexedLob)
-    return with_lob(change, entries=lob.entries[::-1])
-
-
-def entry_left(change: DocumentChange) -> DocumentChange:
-    """The first entry has another version than before."""
-    lob = change.after.lob
-    assert isinstance(lob, IndexedLob)
-    return with_lob(change, entries=(lob.entries[0]._replace(version=99), *lob.entries[1:]))
-
-
-def of_several_pieces(change: DocumentChange) -> bool:
-    lob = change.after.lob
-    return single(Kind.COPIED)(change) and isinstance(lob, IndexedLob) and len(lob.entries) > 3
-
-
-@dataclass(frozen=True)
-class ChangeFault:
-    """A fault in what was observed of a change of one document, or predicted for it."""
-
-    name: str
-    requirement: str
-    wanted: Callable[[DocumentChange], bool]
-    alter: Callable[[DocumentChange], DocumentChange]
-
-
-CHANGE_FAULTS: Final = (
-    ChangeFault("the old entry is lost", "LOB20", single(Kind.COPIED),
-                lambda change: with_entries(change, lambda entry: entry._replace(older=()))),
-    ChangeFault("the new entry has the old page", "LOB20", single(Kind.COPIED),
-                lambda change: with_entries(change, old_page)),
-    ChangeFault("a range more is predicted in a piece", "LOB20", single(Kind.COPIED), range_added),
-    ChangeFault("the index has another order", "LOB21", of_several_pieces, reversed_index),
-    ChangeFault("a change behind the prefix made a new value", "LOB25", single(Kind.COPIED, prefix=True), moved),
-    ChangeFault("a change in the prefix made no new value", "LOB25", single(Kind.REWRITTEN, prefix=True), moved),
-    ChangeFault("a value that was replaced has no flag", "LOB26", single(Kind.REWRITTEN), flag_flipped),
-    ChangeFault("a value that was changed in part has the flag", "LOB26", single(Kind.COPIED), flag_flipped),
-    ChangeFault("the version of the reference stays", "LOB27", single(Kind.COPIED),
-                lambda change: after_version(change, -1)),
-    ChangeFault("the version skips a number", "LOB27", single(Kind.COPIED),
-                lambda change: with_lob(change, first_version=(change.after.lob.current or 0) + 1)),
-    ChangeFault("a rollback takes the version back", "LOB27", undone,
-                lambda change: with_lob(change, first_version=change.before.lob.current)),
-    ChangeFault("a small change makes a new version", "LOB28", single(Kind.SMALL),
-                lambda change: with_lob(change, first_version=2)),
-    ChangeFault("a copy makes no new version", "LOB28", single(Kind.COPIED),
-                lambda change: with_lob(change, first_version=change.before.lob.current)),
-    ChangeFault("an entry stays behind a rollback", "LOB31", undone, entry_left),
-)  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", CHANGE_FAULTS, ids=lambda fault: fault.name)

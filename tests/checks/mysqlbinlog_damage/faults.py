@@ -19,4 +19,28 @@ DAMAGE_FAULTS: Final = [
         sentence="The program lives to the end of the file.",
         change=lambda shown: (-11, shown[1]),
     ),
+    Fault(
+        id="damage/fails",
+        requirement="P9",
+        sentence="Reported damage is no failure of the program: it ends with exit status 0.",
+        change=lambda shown: (1, shown[1]),
+    ),
+    Fault(
+        id="damage/other",
+        requirement="P9",
+        sentence="The text names the damage that is there.",
+        change=lambda shown: (shown[0], shown[1].replace(b"@2=Error ", b"@2=Error reading path length while ")),
+    ),
+    Fault(
+        id="damage/sound diffs",
+        requirement="P9",
+        sentence="Nothing of the damaged list is printed as if it were sound.",
+        change=lambda shown: (shown[0], shown[1].replace(b"@2=Error", b"@2=JSON_REMOVE(@2, '$.a')Error", 1)),
+    ),
+    Fault(
+        id="damage/next event",
+        requirement="P9",
+        sentence="The event behind the damaged one is printed as it is.",
+        change=lambda shown: (shown[0], shown[1].replace(b"'$.after'", b"'$.afters'")),
+    ),
 ]

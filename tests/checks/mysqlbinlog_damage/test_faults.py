@@ -10,7 +10,7 @@ import pytest
 from conformance.cases.by_hand.damaged_log import log_of_image
 from conformance.cases.by_hand.injection import partial_image
 from conformance.checks.mysqlbinlog_damage import check
-from conformance.checks.mysqlbinlog_damage.generate import damaged
+from conformance.checks.mysqlbinlog_damage.generate import Damaged, damaged
 from conformance.checks.mysqlbinlog_damage.judge import judge
 from conformance.harness.profiles import SIZES
 from conformance.reference.binlog.files import read_events
@@ -25,23 +25,33 @@ from tests.running import run
 if TYPE_CHECKING:
     from tests.recorded import Recorded
 
-END = b"### '$.after'\n/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
-
 
 @pytest.mark.parametrize("number", range(40))
 def test_damage_is_refused_by_the_reference_in_a_file_that_can_be_read(number: int) -> None:
-    _, diffs = damaged(Stream("damage", number))
+    diffs = damaged(Stream("damage", number)).diffs
     with pytest.raises(CodecError):
         decode_diffs(diffs)
     assert len(list(read_events(BytesIO(log_of_image(partial_image(diffs)))))) == 6
 
 
 def test_a_text_that_breaks_off_is_noticed() -> None:
-    words = b"###   @2=Error reading operation type while printing JSON diff\n"
-    assert judge("", ClientEnd(0, words + END, 0)) is None
-    for text in (words, words + END.replace(b"$.after", b""), END):
-        assert judge("", ClientEnd(0, text, 0)) is not None
-    assert judge("", ClientEnd(None, words + END, 0)) is not None
+    damage = Damaged("operation 3", b"", "Error reading operation type")
+    row = b"### UPDATE `binlog_lab_injection`.`t`\n### WHERE\n###   @1=1\n### SET\n###   @2="
+    said, behind = row + b"Error reading operation type\n\n", row + b"JSON_REMOVE(@2, '$.after')\n"
+    end = b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
+    assert judge(damage, ClientEnd(0, said + behind + end, 0)) is None
+    for text in (
+        b"",
+        said,
+        said + behind,
+        said + end,
+        behind + end,
+        said + said + behind + end,
+        said + behind * 2 + end,
+    ):
+        assert judge(damage, ClientEnd(0, text, 0)) is not None
+    for status, errors in ((None, b""), (-6, b""), (1, b""), (0, b"ERROR: no\n")):
+        assert judge(damage, ClientEnd(status, said + behind + end, 0, errors)) is not None
 
 
 @pytest.fixture
@@ -66,9 +76,9 @@ def test_a_client_that_hides_damage_or_dies_fails_the_check(
     def doctored(*arguments: Any) -> ClientEnd:
         end = print_bytes(*arguments)
         status, text = fault.change((end.status, end.text))
-        return ClientEnd(status, text, end.peak)
+        return ClientEnd(status, text, end.peak, end.errors)
 
     monkeypatch.setattr(check, "print_bytes", doctored)
-    with pytest.raises(pytest.fail.Exception, match=r"mysqlbinlog (died|does not say that the event is damaged)"):
+    with pytest.raises(pytest.fail.Exception, match=r"mysqlbinlog (died|does not|fails)"):
         run(check.test_damaged_diffs_are_named, recorded.lab)
     assert recorded.failing == {"printing/damage"}

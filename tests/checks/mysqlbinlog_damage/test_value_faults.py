@@ -41,14 +41,14 @@ LISTED = {
 
 
 class FakeServer:
-    """Has a client, which is never started."""
+    """Has a client, which only says its version."""
 
     id = "fake"
     version = "9.7.4"
     number = (9, 7, 4)
 
     def client_program(self, _: str) -> LocalProgram:
-        return LocalProgram(["mysqlbinlog"])
+        return LocalProgram(["/bin/echo", "mysqlbinlog  Ver 9.7.4 for Linux"])
 
     def close(self) -> None:
         """Nothing to do."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import pytest
 
 from conformance.checks.relay_logs import check as relay_logs
+from conformance.harness import injections
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.judge.damage.relay_logs import damage_of_relay_log
@@ -19,7 +20,7 @@ from conformance.requirements.crashes import (
     TRANSACTION_CONTEXT,
 )
 from conformance.servers.roles.relay_log_applier import LogEnd
-from conformance.stream import Block, CaseVerdict
+from conformance.stream import Block, CaseVerdict, Notice
 from tests.checks.diverged.faults_of_crashes import BUILD
 from tests.checks.diverged.test_object_entry_faults import FakeServer, exit_code, of
 from tests.running import run
@@ -98,6 +99,7 @@ def check(
     server.installation = None  # type: ignore[assignment]
     lab._server, lab._resolved = server, True
     patch.setattr(relay_logs, "LogReader", lambda _: FakeReader(server, answer))
+    patch.setattr(injections, "_on_fresh", lambda _, again: again(server))
     try:
         run(relay_logs.test_relay_logs_in_an_order_that_no_source_writes, lab)
     except pytest.fail.Exception:
@@ -196,3 +198,49 @@ def test_a_fault_is_called_what_it_is(tmp_path: Path, monkeypatch: pytest.Monkey
     failing: list[Any] = [item for item in of(records, CaseVerdict) if item.deviation is None]
     assert {(item.requirement, str(item.verdict)) for item in failing} == {("RL1", fault.verdict)}
     assert exit_code(records) == 1
+
+
+@pytest.mark.planted("RL1")
+@pytest.mark.parametrize(
+    ("later", "red", "words"),
+    [
+        ([True, True, True], False, "4 of 4 servers died of it, 3 with a report"),
+        ([False, False, True], False, "2 of 4 servers died of it, 1 with a report"),
+        ([False, False, False], True, "1 of 4 servers died of it"),
+    ],
+    ids=["comes again", "comes again once", "comes never again"],
+)
+def test_a_listed_crash_whose_report_is_missing_is_tried_on_fresh_servers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: list[bool], red: bool, words: str
+) -> None:
+    """``later``: whether each of them dies, with its report."""
+    asked = iter(["no crash report (exit status 1)", *(DEATHS[GTID_TWICE] if dies else "" for dies in later)])
+
+    def once_without_report(damage: str, given: int) -> LogEnd:
+        if damage != GTID_TWICE:
+            return as_released(damage, given)
+        return LogEnd(death=next(asked))
+
+    records, passed = check(tmp_path, monkeypatch, once_without_report)
+    assert passed is not red
+    failing = [item for item in of(records, CaseVerdict) if item.deviation is None]
+    assert [item.requirement for item in failing] == ["RL1"] * red
+    told = [item.message for item in (*of(records, Notice), *failing)]
+    assert len(told) == 1
+    assert told[0].endswith(words)
+
+
+@pytest.mark.planted("RL1")
+def test_a_crash_at_another_place_stays_red_and_says_how_often_it_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where fresh servers die at the listed place."""
+    ends = iter([DEATHS[GTID_IN_TRANSACTION], *[DEATHS[GTID_TWICE]] * 3])
+
+    def doctored(damage: str, given: int) -> LogEnd:
+        return LogEnd(death=next(ends)) if damage == GTID_TWICE else as_released(damage, given)
+
+    records, passed = check(tmp_path, monkeypatch, doctored)
+    assert not passed
+    (failing,) = (item for item in of(records, CaseVerdict) if item.deviation is None)
+    assert failing.message.endswith("4 of 4 servers died of it")

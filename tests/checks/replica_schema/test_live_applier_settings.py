@@ -175,8 +175,8 @@ def test_a_null_that_gets_bytes_is_noticed(
 ) -> None:
     from dataclasses import replace
 
-    def doctored(session: Connection, query: str) -> list[RowState | None]:
-        states = inject.read_states(session, query)
+    def doctored(session: Connection, query: str, *, most: int) -> list[RowState | None]:
+        states = inject.read_states(session, query, most=most)
         return [*states[:-1], None if states[-1] is None else replace(states[-1], size=size)]
 
     monkeypatch.setattr(check_no_bytes, "read_states", doctored)

@@ -52,12 +52,12 @@ def judged_by_another_option(place: int) -> Callable[[pytest.MonkeyPatch], None]
         asked: list[int] = []
 
         def compare(
-            script: Script, log: Any, events: Any, settings: ReplicaBinlogSettings, schema: str
+            script: Script, log: Any, events: Any, settings: ReplicaBinlogSettings, schema: str, **more: Any
         ) -> ReplicaBinlog:
             asked.append(1)
             wrong = place == 0 or len(asked) % 2 == 0
             told = replace(settings, partial_json=settings.partial_json is not wrong)
-            return compare_replica_binlog(script, log, events, told, schema)
+            return compare_replica_binlog(script, log, events, told, schema, **more)
 
         monkeypatch.setattr(chains, "compare_replica_binlog", compare)
 

@@ -69,7 +69,7 @@ def test_a_replica_that_logs_other_images_fails(
     image, check = SET_OTHERWISE[fault]
     told = pairs.replica_binlog_settings
     monkeypatch.setattr(
-        pairs, "replica_binlog_settings", lambda replica: dataclasses.replace(told(replica), image=MINIMAL)
+        pairs, "replica_binlog_settings", lambda *asked: dataclasses.replace(told(*asked), image=MINIMAL)
     )
     others = tuple(dataclasses.replace(item, image=image) for item in REPLICAS if item.image is MINIMAL)
     monkeypatch.setattr(test_replicas, "narrow_replicas", lambda: others)

@@ -8,7 +8,9 @@ import pytest
 
 from conformance.checks.sdi import check, check_statements, check_tablespaces, check_without_sdi, data_file, imports
 from conformance.checks.sdi.run import rows_of
+from conformance.checks.sdi.segments import Segments, segments
 from conformance.harness.profiles import SIZES
+from conformance.reference.innodb.pages import PageType
 from conformance.reference.innodb.sdi import sdi_objects
 from conformance.servers.files import LocalFiles
 from conformance.servers.run import process
@@ -54,6 +56,23 @@ def test_a_reader_that_loses_a_record_fails(recorded: Recorded, monkeypatch: pyt
         run(check.test_files_of_ddl_sequences, recorded.lab)
     assert {"sdi/sequences/SDI65", "sdi/sequences/SDI18"} <= recorded.failing
     assert "sdi/sequences/SDI7" not in recorded.failing
+
+
+def with_a_page_of_rows(space: Tablespace) -> Segments:
+    found = segments(space)
+    return found._replace(pages=(*found.pages, (99, int(PageType.INDEX))))
+
+
+@pytest.mark.planted("SDI21")
+@pytest.mark.usefixtures("one")
+def test_a_page_of_rows_among_those_of_the_sdi_makes_sdi21_red_alone(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data_file, "segments", with_a_page_of_rows)
+    monkeypatch.setattr(imports, "import_tables", lambda *_: imports.Taken())
+    with pytest.raises(pytest.fail.Exception, match="a page of another kind belongs to the SDI"):
+        run(check.test_files_of_ddl_sequences, recorded.lab)
+    assert recorded.failing == {"sdi/sequences/SDI21"}
 
 
 @pytest.mark.planted("SDI66")

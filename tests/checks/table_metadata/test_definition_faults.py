@@ -60,7 +60,7 @@ class FakeServer:
     started_by_us = True
 
     def client_program(self, _: str) -> LocalProgram:
-        return LocalProgram(["mysqlbinlog"])
+        return LocalProgram(["/bin/echo", "mysqlbinlog  Ver 9.7.4 for Linux"])
 
     def connect(self) -> Any:
         return nullcontext()
@@ -118,8 +118,8 @@ def check(
     logs: list[DefinitionLog] = []
 
     def run(_: object, __: object, items: Sequence[Definition]) -> DefinitionLog:
-        logs.append(perfect(items))
-        return perfect(items, event)
+        logs.append(perfect(items, event))
+        return logs[-1]
 
     monkeypatch.setattr(test_table_metadata, "made", cached)
     monkeypatch.setattr(test_table_metadata, "run_block", run)

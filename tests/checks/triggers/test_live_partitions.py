@@ -57,6 +57,7 @@ def _with_another_partition(event: bytes) -> bytes:
     return data + checksum_of(data).to_bytes(4, "little")
 
 
+@pytest.mark.nightly
 @pytest.mark.planted("F3")
 def test_another_partition_fails(lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch) -> None:
     def doctored(*arguments: Any) -> Observation:

@@ -31,7 +31,7 @@ def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_same_workload_leaves_the_same_log(recorded: Recorded, server: ProcessServer) -> None:
     run(check.test_other_events_are_unchanged, recorded.lab)
     assert recorded.of(CaseVerdict) == []
-    for name in ("unchanged/off", "unchanged/on"):
+    for name in ("unchanged/off", "unchanged/on", "unchanged/off-again"):
         assert recorded.cases(name) >= 50
     with server.connect() as connection:
         assert connection.variable("global.binlog_row_value_options") == ""
@@ -40,7 +40,15 @@ def test_the_same_workload_leaves_the_same_log(recorded: Recorded, server: Proce
 @pytest.mark.usefixtures("one_block")
 @pytest.mark.parametrize(
     ("place", "name", "fault"),
-    [(1, "unchanged/off", fault) for fault in OFF_FAULTS] + [(2, "unchanged/on", fault) for fault in ON_FAULTS],
+    [
+        (place, name, fault)
+        for place, name, faults in (
+            (1, "unchanged/off", OFF_FAULTS),
+            (2, "unchanged/on", ON_FAULTS),
+            (3, "unchanged/off-again", OFF_FAULTS),  # what a session writes that had the option on
+        )
+        for fault in faults
+    ],
     ids=lambda item: getattr(item, "id", None),
 )
 def test_a_doctored_log_fails_the_check(

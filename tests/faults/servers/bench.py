@@ -16,11 +16,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
+import pytest
+
 from conformance.cli.conformance import _pytest
 from conformance.cli.plugin import LabRun
 from conformance.harness import session, shrinking
 from conformance.harness.pairs import shrinking as pair_shrinking
 from conformance.harness.settings import Settings
+from conformance.report.results import Summary
 from conformance.servers.auto import resolve
 from conformance.servers.run.process import ProcessServer
 from conformance.stream import CaseVerdict
@@ -39,12 +42,12 @@ if TYPE_CHECKING:
 class Caught:
     """What a run says of a faulty server. ``by``: the check that failed under each of the fault's requirements.
     ``words``: of a failure that explains the fault. ``problem``: why it is not caught, or not explained; empty: it is.
-    ``others``: further requirements that failed. ``seconds`` of CPU."""
+    ``red``: the rows with a failure in ``results.json``. ``seconds`` of CPU."""
 
     by: dict[str, str]
     words: str = ""
     problem: str = ""
-    others: tuple[str, ...] = ()
+    red: frozenset[str] = frozenset()
     seconds: float = 0.0
 
 
@@ -104,7 +107,10 @@ class Bench:
         begun = _cpu()
         self._fault = fault
         try:
-            records, problem = self.run(fault.requirement, checks=fault.checks, updates=fault.updates)
+            with pytest.MonkeyPatch.context() as patch:
+                if fault.plant is not None:
+                    fault.plant(patch)
+                records, problem = self.run(fault.requirement, checks=fault.checks, updates=fault.updates)
         finally:
             self._fault = None
         if broken := [one.relay.broken for one in (self._server, *self._beside) if one and one.relay.broken]:
@@ -140,7 +146,7 @@ def verdict(fault: ServerFault, records: Sequence[AnyRecord], problem: str, seco
     by: dict[str, str] = {}
     words = ""
     for requirement in fault.breaks:
-        told = [(record.check, words_of(record)) for record in failing if record.requirement == requirement]
+        told = [(record.check, words_of(record)) for record in failing if requirement in record.requirements]
         explained = [item for item in told if re.search(fault.says, item[1], re.DOTALL)]
         if explained:
             by[requirement] = explained[0][0]
@@ -149,8 +155,16 @@ def verdict(fault: ServerFault, records: Sequence[AnyRecord], problem: str, seco
             problem = problem or f"{requirement} fails, unexplained: {told[0][1][:_SHOWN]}"
         else:
             problem = problem or f"{requirement} does not fail"
-    others = {record.requirement for record in failing} - set(fault.breaks)
-    return Caught(by=by, words=words[:_SHOWN], problem=problem, others=tuple(sorted(others)), seconds=seconds)
+    red = red_rows(records)
+    if wrong := red ^ fault.due:
+        problem = problem or f"red and not due: {sorted(red - fault.due)}; due and not red: {sorted(wrong - red)}"
+    return Caught(by=by, words=words[:_SHOWN], problem=problem, red=red, seconds=seconds)
+
+
+def red_rows(records: Sequence[AnyRecord]) -> frozenset[str]:
+    """The rows of ``results.json`` that count failures."""
+    rows = Summary(records).to_results()["requirements"]
+    return frozenset(name for name, row in rows.items() if row["failed"])
 
 
 def words_of(record: CaseVerdict) -> str:

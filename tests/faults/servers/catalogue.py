@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Final
 from conformance.requirements.catalogue import REQUIREMENTS
 from tests.faults.servers.by_area.appliers import APPLIER_FAULTS
 from tests.faults.servers.by_area.conditions import CONDITION_FAULTS
+from tests.faults.servers.by_area.data_files import DATA_FILE_FAULTS
 from tests.faults.servers.by_area.interface import INTERFACE_FAULTS
+from tests.faults.servers.by_area.lob_versions import LOB_VERSION_FAULTS
 from tests.faults.servers.by_area.memory import MEMORY_FAULTS
+from tests.faults.servers.by_area.models import MODEL_FAULTS
 from tests.faults.servers.by_area.printed import PRINTED_FAULTS
 from tests.faults.servers.by_area.replicas import REPLICA_FAULTS
+from tests.faults.servers.by_area.sdi_records import SDI_RECORD_FAULTS
 from tests.faults.servers.by_area.starts import START_FAULTS
 from tests.faults.servers.by_area.tables import TABLE_FAULTS
 from tests.faults.servers.by_area.updates import UPDATE_FAULTS
@@ -29,32 +33,29 @@ SERVER_FAULTS: Final = (
     *PRINTED_FAULTS,
     *REPLICA_FAULTS,
     *APPLIER_FAULTS,
+    *DATA_FILE_FAULTS,
+    *LOB_VERSION_FAULTS,
+    *SDI_RECORD_FAULTS,
+    *MODEL_FAULTS,
 )
 
 
 # Reasons, and the requirements or beginnings of families (``LOB*``) that they are for.
 _REASONS: Final = {
-    "judged on InnoDB data files, which the lab reads and no connection carries": ("LOB*", "SDI*"),
+    "judged on what a killed server left on the disk, page by page, which no planted file has yet": ("SDI28",),
     "judged on decoders, of which faulty ones are planted as subjects": ("DEC*",),
     "need a server from before the feature, or one that still writes events of version 1": (
-        *("FR10", "D4", "W2a", "W2b", "W2c", "W2.text", "X1", "X2", "TMX1", "TMX2"),
-    ),
-    "judged on the kit's model of the worklog and on its own text: no server has the feature": (
-        *("TF1", "TF2", "TN1", "TN2", "TM1", "TL1"),
+        *("FR10", "D4", "W2a", "W2b", "W2c", "W2.text", "X1", "X2", "TMX1", "TMX2", "SDI16"),
     ),
 }
 
 
 def _named(pattern: str) -> list[str]:
-    """The requirements of a family that have checks of their own, or the one that is named."""
+    """The requirements of a family that have checks of their own and no faulty server, or the one that is named."""
     judged = [name for name, row in REQUIREMENTS.items() if row.explanation is None]
-    family = pattern.removesuffix("*")
-    return [name for name in judged if name == pattern or (family != pattern and name.startswith(family))]
-
-
-NO_SERVER: Final = {
-    reason: tuple(name for pattern in patterns for name in _named(pattern)) for reason, patterns in _REASONS.items()
-}
+    family, planted = pattern.removesuffix("*"), by_requirement()
+    others = [name for name in judged if family != pattern and name.startswith(family) and name not in planted]
+    return [*others, *(name for name in judged if name == pattern)]
 
 
 def by_requirement() -> dict[str, list[ServerFault]]:
@@ -64,3 +65,8 @@ def by_requirement() -> dict[str, list[ServerFault]]:
         for requirement in fault.breaks:
             found[requirement].append(fault)
     return {name: found[name] for name in REQUIREMENTS if name in found}
+
+
+NO_SERVER: Final = {
+    reason: tuple(name for pattern in patterns for name in _named(pattern)) for reason, patterns in _REASONS.items()
+}

@@ -214,6 +214,17 @@ def invented(number: int, text: str, sql: str) -> Callable[[str, list[Diagnostic
     )
 
 
+def as_note(number: int, sql: str) -> Callable[[str, list[Diagnostic]], list[Diagnostic]]:
+    """Statements that match give a warning with the level Note."""
+
+    def changed(statement: str, listed: list[Diagnostic]) -> list[Diagnostic]:
+        if not re.search(sql, statement, re.IGNORECASE):
+            return listed
+        return [("Note" if code == number else level, code, text) for level, code, text in listed]
+
+    return changed
+
+
 def as_another(number: int, other: int, sql: str) -> Callable[[str, list[Diagnostic]], list[Diagnostic]]:
     """Statements that match give a warning under another number."""
 

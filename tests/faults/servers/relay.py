@@ -6,6 +6,7 @@ It listens on a socket of its own, and on a port of 127.0.0.1 for replicas; with
 from __future__ import annotations
 
 import contextlib
+import re
 import select
 import socket
 import traceback
@@ -32,6 +33,7 @@ _QUERY_ATTRIBUTES: Final = 1 << 27
 _CHANGE_SOURCE: Final = b"CHANGE REPLICATION SOURCE TO "
 _POSITION: Final = ("File", "Position")
 _WARNINGS: Final = "SHOW WARNINGS"
+_LOADED: Final = re.compile(r"^SELECT LOAD_FILE\(.*?([\w#.]+\.ibd)")  # a data file as an answer
 _KNOWN: Final = b"\x01\x03"  # of a login: the server knew the password, and speaks again
 
 
@@ -216,6 +218,10 @@ class Session:
                 listed = self._listed() if answer.error is None else []
                 self._diagnostics = fault.diagnostics(statement, listed)
                 answer = replace(answer, warnings=len(self._diagnostics))
+        if fault.file is not None and (loaded := _LOADED.search(statement)):
+            name, change = loaded[1], fault.file
+            files = tuple(tuple(None if cell is None else change(name, cell) for cell in row) for row in answer.rows)
+            answer = replace(answer, rows=files)
         if fault.answer is not None:
             answer = fault.answer(statement, answer)
         return self._relay.shown(answer)

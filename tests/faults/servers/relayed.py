@@ -27,19 +27,24 @@ _ROOT: Final = str(Path(__file__).parents[3])
 
 
 class RelayedFiles(LocalFiles):
-    """The files of a server whose relay may have other logs than the server."""
+    """The files of a server whose relay may have other logs than the server, or a fault in its files."""
 
     def __init__(self, directory: Path, relay: Relay) -> None:
         super().__init__(directory)
         self._relay = relay
 
     def read(self, name: str) -> bytes:
-        """The copy of a log, and other files themselves."""
-        return self._told(name) or super().read(name)
+        """The copy of a log, and other files as the fault has them."""
+        return self._told(name) or self._altered(name, super().read(name))
 
     def matching(self, *patterns: str) -> dict[str, bytes]:
         """The same for all of these names."""
-        return {name: self._told(name) or data for name, data in super().matching(*patterns).items()}
+        found = super().matching(*patterns)
+        return {name: self._told(name) or self._altered(name, data) for name, data in found.items()}
+
+    def _altered(self, name: str, data: bytes) -> bytes:
+        fault = self._relay.fault
+        return data if fault is None or fault.file is None else fault.file(name, data)
 
     def _told(self, name: str) -> bytes | None:
         return None if self._relay.log is None else self._relay.log.copy(name)

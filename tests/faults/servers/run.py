@@ -60,12 +60,13 @@ def main(names: Sequence[str], seed: str, record: Path | None) -> int:
             sys.stdout.write(f"{line(fault, caught)}\n")
             sys.stdout.flush()
             if record is not None:
-                store(record, {fault.id: caught.problem})
+                store(record, {fault.id: {"problem": caught.problem, "red": sorted(caught.red)}})
     sys.stdout.write("\n".join(["", *table(results), ""]))
     return int(any(caught.problem for caught in results.values()))
 
 
-def store(record: Path, problems: Mapping[str, str]) -> None:
-    """Fault -> why it is not caught; empty: it is. Other faults in the file keep theirs."""
+def store(record: Path, outcomes: Mapping[str, object]) -> None:
+    """Fault -> why it is not caught (empty: it is), and the red rows. Other faults in the file keep theirs."""
     rows = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
-    record.write_text(json.dumps({**rows, **problems}, indent=1) + "\n", encoding="utf-8")
+    lines = (f"{json.dumps(name)}: {json.dumps(outcome)}" for name, outcome in {**rows, **outcomes}.items())
+    record.write_text("{\n " + ",\n ".join(lines) + "\n}\n", encoding="utf-8")

@@ -93,6 +93,7 @@ SAME: list[tuple[Any, ...]] = [
     ("set", "", []),
     ("set", {"index": 5}, "a,c"),
     ("latin1", "é", {"hex": "e9"}),
+    ("int", 1, {"hex": "31"}),
     ("latin1", "é", {"base64": "6Q=="}),
     ("latin1", "é", b"\xe9"),
     ("text", "é", {"hex": "c3a9"}),

@@ -71,6 +71,7 @@ DUE: Final = {
         "length in a longer form",
         "value_options 0 in front of diffs",
         "value_options 2",
+        "type in the header says UPDATE_ROWS",
         "bytes after the last row",
         "row cut off",
         "wrong length in the header",
@@ -95,10 +96,7 @@ DUE: Final = {
         "document too deep",
     ),
     "FR1 D6 F3": ("partial instead of full where 4 + D = L",),
-    "FR1 D2 F3": (
-        "type in the header says UPDATE_ROWS",
-        "UPDATE_ROWS instead of PARTIAL_UPDATE_ROWS",
-    ),
+    "FR1 D2": ("UPDATE_ROWS instead of PARTIAL_UPDATE_ROWS",),
     "FR1": (
         "row event missing",
         "TABLE_MAP missing",

@@ -48,6 +48,8 @@ def test_a_range_may_be_one_cell_and_an_index_is_of_digits() -> None:
         ('$."\ud800"', 2),
         ('$."a\nb"', 2),
         ("$[1 to", 6),
+        ("$[1 to]", 6),  # observed on 9.7.4
+        ("$[last to]", 9),
         ("$[1 to ]", 7),
         ("$[1 to2]", 6),
         ("$[1 2]", 4),

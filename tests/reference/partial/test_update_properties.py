@@ -252,7 +252,8 @@ def test_canonical_text_of_a_path_means_that_path(drawn: list[Member | Cell]) ->
 def test_any_text_is_a_path_or_error_3143(text: str) -> None:
     path, error = outcome(parse_path, text)
     if error is None:
-        assert parse_path(str(path)) == path
+        if "****" not in str(path):  # MySQL splits "** **" at its space too, and prints stars that it would not parse
+            assert parse_path(str(path)) == path
         return
     assert number(error) == 3143
     assert error.offset is not None

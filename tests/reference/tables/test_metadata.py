@@ -113,6 +113,20 @@ def test_a_sign_field_of_another_length_is_kept() -> None:
     assert signedness((_INT,), decode_metadata(bytes.fromhex("0100"), (_INT,))) == (False,)
 
 
+def test_of_two_sign_fields_rows_and_descriptions_take_the_same_bits() -> None:
+    columns = (_INT, _INT, _YEAR)
+    fields = (Bits(Field.SIGNEDNESS, (True, False, True)), Bits(Field.SIGNEDNESS, (False, True)))
+    assert signedness(columns, fields) == (False, True, True)
+    assert tuple(info.unsigned for info in describe(columns, (True,) * 3, fields)) == (False, True, True)
+
+
+def test_type_254_is_no_geometry_and_no_vector_whatever_its_metadata() -> None:
+    columns = (ColumnType(types.STRING, 0x01FF), ColumnType(types.STRING, 0x01F2), _POINT, _VECTOR)
+    fields = (Numbers(Field.GEOMETRY_TYPE, (1,)), Numbers(Field.VECTOR_DIMENSIONALITY, (3,)))
+    found = describe(columns, (True,) * 4, fields)
+    assert [(info.geometry, info.dimension) for info in found] == [(None, None), (None, None), (1, None), (None, 3)]
+
+
 def test_the_worklog_numbers_three_fields_otherwise() -> None:
     worklog = MetadataRules(worklog_numbering=True)
     fields = (Numbers(Field.GEOMETRY_TYPE, (1,)), Numbers(Field.SIMPLE_PRIMARY_KEY, (0,)))

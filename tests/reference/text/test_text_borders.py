@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from conformance.reference.tables import columns as types
 from conformance.reference.tables.columns import ColumnType, PartialJson
 from conformance.reference.tables.create_table import parse_definition
 from conformance.reference.tables.definitions import table_map
-from conformance.reference.tables.metadata import ColumnInfo, Field, Numbers
+from conformance.reference.tables.metadata import ColumnInfo, Field, Members, Numbers
 from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.columns import double_text, float_text, member_text
 from conformance.reference.text.mysqlbinlog import LogText
@@ -133,6 +134,14 @@ def test_columns_of_a_table_map_as_text() -> None:
     assert lines[3] == "#         `b` VARBINARY(9),"
     assert lines[4] == "#         `u` INT UNSIGNED)"
     assert lines[5] == "# Primary Key(y)"
+
+
+def test_a_list_without_members_has_an_end_and_no_beginning() -> None:
+    made = table_map(parse_definition("CREATE TABLE t (e ENUM('x'), s SET('y', 'z'))"), "FULL")
+    metadata = tuple(replace(one, members=((),)) if isinstance(one, Members) else one for one in made.metadata)
+    lines = metadata_text(replace(made, metadata=metadata)).decode().splitlines()
+    assert lines[0] == "# Columns(`e` ENUM) CHARSET utf8mb4 COLLATE utf8mb4_0900_ai_ci,"
+    assert lines[1] == "#         `s` SET) CHARSET utf8mb4 COLLATE utf8mb4_0900_ai_ci)"
 
 
 def test_the_last_things_that_a_version_knows_are_its_own() -> None:

@@ -46,7 +46,7 @@ class Session:
         }  # fmt: skip
         if self._old:
             row = {name.replace("Source", "Master").replace("Replica", "Slave"): value for name, value in row.items()}
-        return SimpleNamespace(rows=[row], named=lambda: [row], texts=lambda: [("b.1", "4")])
+        return SimpleNamespace(rows=[row], named=lambda: [row], only=lambda: ("b.1", "4"))
 
 
 def server(version: Version, session: Session | None = None) -> Server:

@@ -178,6 +178,41 @@ def test_a_batch_is_cut_into_packets_that_the_server_takes(monkeypatch: pytest.M
             connection._pack([" ;"], 0)
 
 
+def number(*rows: bytes) -> int:
+    with talking(packets(b"\x01", COLUMN, EOF, *rows, EOF)) as (connection, _):
+        return connection.execute("SELECT n").number()
+
+
+def test_numbers_are_read() -> None:
+    assert number(b"\x010") == 0
+    assert number(b"\x1418446744073709551615") == (1 << 64) - 1
+
+
+@pytest.mark.planted
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(b"\xfb", "NULL"), (b"\x00", "''"), (b"\x02-1", "'-1'"), (b"\x031.5", "'1.5'"), (b"\x02\xc2\xb2", "'²'")],
+)
+def test_what_is_no_number_is_no_answer(value: bytes, words: str) -> None:
+    with pytest.raises(ProtocolError, match=f"^expected a whole number, got {words}$"):
+        number(value)
+
+
+@pytest.mark.planted
+def test_a_number_has_one_row() -> None:
+    with pytest.raises(ProtocolError, match="expected one row, got 2"):
+        number(b"\x011", b"\x011")
+
+
+@pytest.mark.parametrize("end", [EOF[:1], EOF[:4], EOF + b"\0", EOF + b"\0\0\0"])
+@pytest.mark.parametrize("behind", ["columns", "rows"])
+def test_an_end_of_another_length_is_no_end(end: bytes, behind: str) -> None:
+    ends = (end, EOF) if behind == "columns" else (EOF, end)
+    answer = packets(b"\x01", COLUMN, ends[0], b"\x011", ends[1])
+    with talking(answer) as (connection, _), pytest.raises(ProtocolError, match="expected an EOF packet of 5 bytes"):
+        connection.execute("SELECT 1")
+
+
 @pytest.mark.parametrize("cut", range(1, len(packets(b"\x01", COLUMN, EOF, b"\x011", EOF))))
 def test_an_answer_that_breaks_off_anywhere_is_a_lost_connection(cut: int) -> None:
     whole = packets(b"\x01", COLUMN, EOF, b"\x011", EOF)
@@ -277,3 +312,12 @@ def test_a_scalar_needs_exactly_one_row() -> None:
     assert Result(columns=("a",), rows=((None,),)).scalar() is None
     with pytest.raises(ProtocolError):
         Result(columns=("a",), rows=()).scalar()
+
+
+@pytest.mark.planted("FR1")
+def test_what_has_one_row_has_no_other() -> None:
+    """A second row of the server's facts would be taken for none."""
+    assert Result(columns=("a", "b"), rows=((b"1", None),)).only() == ("1", None)
+    for rows in ((), ((b"1", None), (b"2", None))):
+        with pytest.raises(ProtocolError, match=f"expected one row, got {len(rows)}"):
+            Result(columns=("a", "b"), rows=rows).only()

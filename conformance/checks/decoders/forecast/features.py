@@ -12,44 +12,57 @@ from conformance.reference.binlog.rows import V1_TYPES, LazyRows, included
 from conformance.reference.event_types import EventType
 from conformance.reference.partial.diffs import split_diffs
 from conformance.reference.tables import columns as types
+from conformance.reference.tables.charsets import COLLATIONS
 from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.reference.binlog.event import Event
+    from conformance.reference.tables.table_map import TableMap
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
     """``title``: of the events that have it. ``avoid``: the setting of the writer, empty if there is none.
 
-    ``cases`` have this feature and no other. A tool that does not read ``controls``, which are alike without the
-    feature, fails for another reason: then its outcome is not measured.
+    ``cases`` have this feature and no other that ``controls`` lack. A tool that does not read the controls fails for
+    another reason: then its outcome is not measured. ``twins``: for each Case the one that differs in the setting
+    alone, a further control.
     """
 
     title: str
     avoid: str
     cases: tuple[str, ...]
     controls: tuple[str, ...] = ("columns/int",)
+    twins: tuple[str, ...] = ()
+
+    def controls_of(self, case: str) -> tuple[str, ...]:
+        """The Cases that a tool must read before its answer to this one says anything."""
+        return (*self.controls, self.twins[self.cases.index(case)]) if self.twins else self.controls
 
 
+_PLAIN: Final = frozenset(("utf8mb4", "utf8mb3", "ascii", "binary"))  # character sets that UTF-8 reads
 _PARTIAL_OFF: Final = "binlog_row_value_options='', or rewrite the log with binlog-lab expand"
+_WITH_DOCUMENT: Final = ("checksums/crc32",)
 FEATURES: Final = {
     "partial-diffs": Feature(
         "PARTIAL_UPDATE_ROWS events (39) with diffs of a document",
         _PARTIAL_OFF,
         ("diffs/replace-scalar", "diffs/insert-member", "diffs/remove-member"),
+        _WITH_DOCUMENT,
     ),
     "partial-several-diffs": Feature(
         "PARTIAL_UPDATE_ROWS events (39) with several diffs of one document",
         _PARTIAL_OFF,
         ("diffs/three-in-one-column", "diffs/ten-in-one-column", "diffs/same-path-twice"),
+        _WITH_DOCUMENT,
     ),
     "partial-unchanged": Feature(
         "PARTIAL_UPDATE_ROWS events (39) with a document that did not change",
         f"{_PARTIAL_OFF}; or binlog_row_image=MINIMAL",
         ("diffs/noblob-unchanged", "diffs/empty-list"),
+        _WITH_DOCUMENT,
     ),
     "partial-plain": Feature(
         "PARTIAL_UPDATE_ROWS events (39) without diffs", _PARTIAL_OFF, ("updates/no-json-column", "updates/key-change")
@@ -58,6 +71,7 @@ FEATURES: Final = {
         "TRANSACTION_PAYLOAD events (40): compressed transactions",
         "binlog_transaction_compression=OFF, or rewrite the log with binlog-lab expand",
         ("payload/insert", "payload/update", "payload/delete"),
+        _WITH_DOCUMENT,
     ),
     "tagged-gtid": Feature(
         "GTID_TAGGED events (42)",
@@ -79,19 +93,40 @@ FEATURES: Final = {
     "no-names": Feature(
         "row events of tables without column names in the log",
         "binlog_row_metadata=FULL",
-        ("versions/base-minimal", "columns/enum-minimal", "charsets/latin1-minimal"),
+        ("metadata/switched",),
+        ("columns/int", "columns/varchar"),
+    ),
+    "no-names-binary": Feature(
+        "row events of tables without column names in the log, with a BINARY or BLOB column",
+        "binlog_row_metadata=FULL",
+        ("versions/base-minimal",),
+        ("metadata/switched", "columns/bigint", "columns/decimal-10-2", "columns/datetime", "columns/blob"),
+    ),
+    "no-members": Feature(
+        "row events of tables with ENUM or SET columns whose members are not in the log",
+        "binlog_row_metadata=FULL",
+        ("columns/enum-minimal", "columns/set-minimal"),
+        ("metadata/switched",),
+        ("columns/enum", "columns/set"),
+    ),
+    "no-names-charset": Feature(
+        "row events of tables without column names in the log, with text in another character set than utf8mb4",
+        "binlog_row_metadata=FULL",
+        ("charsets/latin1-minimal", "charsets/utf16-minimal", "charsets/gbk-minimal", "charsets/sjis-minimal"),
+        ("metadata/switched",),
+        ("charsets/latin1", "charsets/utf16", "charsets/gbk", "charsets/sjis"),
     ),
     "partial-image-unnamed": Feature(
         "row events with images that lack columns, without column names in the log",
         "binlog_row_metadata=FULL, or binlog_row_image=FULL",
         ("images/65-columns-minimal-unnamed",),
-        ("images/65-columns-minimal",),
+        ("images/65-columns-minimal", "metadata/switched"),
     ),
     "xa": Feature(
         "XA_PREPARE events (38)",
         "transactions without XA",
         ("xa/committed", "xa/one-phase"),
-        ("checksums/crc32",),
+        _WITH_DOCUMENT,
     ),
     "rows-v1": Feature(
         "row events of version 1 (23 to 25)",
@@ -136,8 +171,27 @@ def _of_rows(body: LazyRows) -> Iterator[str]:
     unnamed = all(info.name is None for info in table.described)
     if unnamed:
         yield "no-names"
+        yield from _of_columns(table)
     if lacking:
         yield "partial-image-unnamed" if unnamed else "partial-image"
+
+
+def _of_columns(table: TableMap) -> Iterator[str]:
+    """What columns without names lack besides."""
+    kinds = [info.type.real_type for info in table.described]
+    if any(
+        kind in (types.ENUM, types.SET) and not info.members for kind, info in zip(kinds, table.described, strict=True)
+    ):
+        yield "no-members"
+    charsets = {
+        COLLATIONS[info.collation].charset
+        for kind, info in zip(kinds, table.described, strict=True)
+        if info.collation in COLLATIONS and kind != types.VECTOR  # it has the character set binary too
+    }
+    if "binary" in charsets:
+        yield "no-names-binary"
+    if charsets - _PLAIN:
+        yield "no-names-charset"
 
 
 def _has_value(body: LazyRows, kind: int) -> bool:

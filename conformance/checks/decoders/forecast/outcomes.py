@@ -14,13 +14,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.checks.decoders.accusations.records import told
 from conformance.checks.decoders.forecast.features import FEATURES
 from conformance.checks.decoders.suite import load_suite
 from conformance.judge.decoding.difference import MISSING
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
-    from conformance.harness.decoders import Judged
+    from conformance.cases.decoder_case import DecoderCase
+    from conformance.harness.decoders import Judged, OpenedSubject
 
 OUTCOMES: Final = Path(__file__).with_name("outcomes.json")
 OWN: Final = "reference"  # the kit's own decoder says what is expected
@@ -86,14 +88,15 @@ def measure(name: str) -> dict[str, Any]:
     with OpenedSubject(name) as subject:
         for feature, about in FEATURES.items():
             cases: dict[str, list[str]] = {}
-            failing = [number for number in about.controls if _word(subject.judge(by_id[number])) != READS]
-            message = f"{failing[0]}, which lacks the feature, is not read either" if failing else ""
+            message = ""
             for number in about.cases:
+                failing = [one for one in about.controls_of(number) if _judged(subject, by_id[one]) != READS]
                 judged = subject.judge(by_id[number])
-                word = UNKNOWN if failing else _word(judged)
+                word = UNKNOWN if failing else _published(name, number, judged)
                 cases.setdefault(word, []).append(number)
                 if word != READS and not message:
-                    message = f"{number}: {_said(judged)}"
+                    message = f"{failing[0]}, which lacks the feature, is not read either" if failing else ""
+                    message = message or f"{number}: {_said(name, number, judged)}"
             outcomes[feature] = {"cases": cases, **({"message": message} if message else {})}
         version = subject.hello.version
     return {"version": version, "outcomes": outcomes}
@@ -107,8 +110,18 @@ def _word(judged: Judged) -> str:
     return word
 
 
-def _said(judged: Judged) -> str:
-    return judged.judgement.message if judged.judgement is not None else judged.reason
+def _judged(subject: OpenedSubject, case: DecoderCase) -> str:
+    return _word(subject.judge(case))
+
+
+def _published(name: str, case: str, judged: Judged) -> str:
+    """The word, as far as a script has shown it of the program alone."""
+    told_as = None if judged.judgement is None else told(name, case, judged.judgement).verdict
+    return UNKNOWN if told_as is Verdict.INCONCLUSIVE else _word(judged)
+
+
+def _said(name: str, case: str, judged: Judged) -> str:
+    return judged.reason if judged.judgement is None else told(name, case, judged.judgement).message
 
 
 def main() -> int:

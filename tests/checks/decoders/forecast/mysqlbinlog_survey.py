@@ -112,6 +112,12 @@ def _statement(found: Printed, events: list[tuple[_Map, bool]], rows: list[list[
         found.json_columns[table.name] = sum(column.startswith("JSON") or " JSON" in column for column in table.columns)
         if not _named(table):
             _both(found, "no-names")
+            if any(re.search(r"\b(ENUM|SET)\b", column) for column in table.columns):
+                _both(found, "no-members")
+            if any(re.search(r"\b(BINARY|VARBINARY|\w*BLOB)\b", column) for column in table.columns):
+                _both(found, "no-names-binary")
+            if any(re.search(r"\bCHARSET (?!utf8mb[34]|ascii|binary)", column) for column in table.columns):
+                _both(found, "no-names-charset")
         if any(re.search(r"\bVECTOR\([1-9]", column) for column in table.columns):
             _both(found, "vector")
     for row in rows:

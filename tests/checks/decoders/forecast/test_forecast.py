@@ -20,10 +20,6 @@ from tests.in_process import lab_here
 
 CORPUS = Path(__file__).parents[3] / "data" / "binlogs"
 CASES = {case.id: case for case in load_suite().cases}
-WITHIN = {
-    "partial-image-unnamed": {"no-names"}, "rows-v1": {"no-names"}, "xa": {"json"}, "payload": {"json"},
-}  # fmt: skip
-# Features whose Cases have another one too: a control has that alone, or every Case of the other is read.
 
 
 def features_in(log: bytes) -> set[str]:
@@ -32,12 +28,24 @@ def features_in(log: bytes) -> set[str]:
 
 
 @pytest.mark.parametrize("name", FEATURES)
-def test_a_case_has_its_feature_and_no_other_and_a_control_lacks_it(name: str) -> None:
+def test_a_case_differs_from_its_controls_in_one_feature(name: str) -> None:
     about = FEATURES[name]
     for case in about.cases:
-        assert {name} <= features_in(CASES[case].log) <= {name} | WITHIN.get(name, set()), case
-    for case in about.controls:
-        assert name not in features_in(CASES[case].log), case
+        controls = set().union(*(features_in(CASES[control].log) for control in about.controls_of(case)))
+        assert features_in(CASES[case].log) - controls == {name}, case
+        assert name not in controls, case
+
+
+@pytest.mark.parametrize("name", [name for name, about in FEATURES.items() if about.twins])
+def test_a_twin_has_the_same_kinds_of_columns_and_another_setting(name: str) -> None:
+    about = FEATURES[name]
+    assert len(about.twins) == len(about.cases)
+    for case, twin in zip(about.cases, about.twins, strict=True):
+        settings = [[text for text in CASES[one].prepare if text.startswith("SET ")] for one in (case, twin)]
+        differing = [pair for pair in zip(*settings, strict=True) if pair[0] != pair[1]]
+        assert differing == [("SET GLOBAL binlog_row_metadata = MINIMAL", "SET GLOBAL binlog_row_metadata = FULL")], (
+            case
+        )
 
 
 def test_the_outcomes_are_those_of_the_pinned_subjects_and_of_all_features() -> None:
@@ -80,7 +88,8 @@ def test_facts_of_a_log_are_counted() -> None:
     found = json.loads(out)
     assert code == 1
     assert {each["feature"]: each["events"] for each in found["features"]} == {
-        "partial-diffs": 2, "payload": 2, "no-names": 4, "partial-image-unnamed": 2, "json": 2,
+        "partial-diffs": 2, "payload": 2, "no-names": 4, "no-names-binary": 4, "partial-image-unnamed": 2,
+        "json": 2,
     }  # fmt: skip
     assert found["tables"][0]["rows"] == {"insert": 2, "update": 2}
     assert [each["size"] for each in found["largest_transactions"]] == [299]

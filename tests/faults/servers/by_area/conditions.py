@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
+from conformance.reference.event_types import EventType
 from tests.faults.servers.edits import (
     PARTIAL,
     UPDATES,
@@ -15,9 +17,16 @@ from tests.faults.servers.edits import (
     patch,
     refused,
     rewritten,
+    rows,
     values,
 )
 from tests.faults.servers.fault import ServerFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conformance.reference.binlog.rows import RowsBody
+    from tests.faults.servers.packets import Answer
 
 _ON: Final = r"(SET SESSION binlog_row_value_options *= *)'PARTIAL_JSON'"
 _DIFFS: Final = "UPDATE t SET j=JSON_SET(j,'$.a',2)"
@@ -44,6 +53,33 @@ def _always(condition: str, expected: str = "whole") -> ServerFault:
         checks=f"test_condition and {condition}]",
         statement=rewritten(r"^(UPDATE|INSERT INTO t \(id\)) .*", _DIFFS.replace("\\", r"\\")),
     )
+
+
+def _typed_where_no_document(kind: EventType) -> Callable[[RowsBody], RowsBody]:
+    """Whole events of this type, value_options with it or without, in tables without a JSON column."""
+
+    def change(body: RowsBody) -> RowsBody:
+        if body.map().json_columns:
+            return body
+        bare = (row._replace(value_options=None, partial_columns=None) for row in body.rows)
+        return replace(body, type=kind, rows=tuple(bare))
+
+    return change
+
+
+def _other_before_images(body: RowsBody) -> RowsBody:
+    """The first value that is a small number is another one of the same size."""
+
+    def other(image: Any) -> Any:
+        place = next((n for n, value in enumerate(image) if type(value) is int and 0 <= value < 100), None)
+        return image if place is None else (*image[:place], image[place] ^ 1, *image[place + 1 :])
+
+    return replace(body, rows=tuple(row._replace(before=other(row.before or ())) for row in body.rows))
+
+
+def _hundredfold(answer: Answer) -> Answer:
+    rows = tuple((name, b"%d" % (100 * int(value or 0))) for name, value in answer.rows)
+    return replace(answer, rows=rows)
 
 
 CONDITION_FAULTS: Final = (
@@ -144,6 +180,23 @@ CONDITION_FAULTS: Final = (
         checks="test_condition and D14]",
         log=missing(UPDATES),
     ),
+    # --- the type code
+    ServerFault(
+        id="type-by-the-table",
+        breaks=("F1",),
+        does="With the option on, tables without a JSON column bring back the old event.",
+        says="another type code with the option on",
+        checks="without_documents",
+        log=rows(_typed_where_no_document(EventType.UPDATE_ROWS), UPDATES),
+    ),
+    ServerFault(
+        id="new-type-for-all",
+        breaks=("F1",),
+        does="With the option off, updates of tables without a JSON column are of the new type.",
+        says="another type code with the option off",
+        checks="without_documents",
+        log=rows(_typed_where_no_document(EventType.PARTIAL_UPDATE_ROWS), UPDATES),
+    ),
     # --- the log without the option
     ServerFault(
         id="off-is-on",
@@ -175,10 +228,47 @@ CONDITION_FAULTS: Final = (
     ServerFault(
         id="long-values-are-cut",
         breaks=("FR11", "FR12"),
+        also=("DS1",),
         does="With the option on long values of after-images are cut to sixty bytes.",
         says="the rows have another size",
         checks="test_sizes",
         log=values(lambda value: value[:60] if isinstance(value, bytes) else value, PARTIAL),
+    ),
+    ServerFault(
+        id="before-images-of-other-rows",
+        breaks=("DS1",),
+        does="With the option on a before-image has another number than the row.",
+        says="the before-images are not the same",
+        checks="test_sizes",
+        log=rows(_other_before_images),
+    ),
+    ServerFault(
+        id="full-images-shrink",
+        breaks=("DS1",),
+        also=("FR11", "FR12"),
+        does="With the option on the images of row image FULL are minimal.",
+        says="the before-images are not the same",
+        checks="test_sizes",
+        statement=rewritten(
+            r"(SESSION binlog_row_image=)FULL(.*binlog_row_value_options='PARTIAL_JSON')", r"\1MINIMAL\2"
+        ),
+    ),
+    ServerFault(
+        id="redo-has-more-than-it-needs",
+        breaks=("LOB32",),
+        does="The redo log grows a hundred times as fast.",
+        says="partial updates write whole documents to redo",
+        answer=after("LIKE 'Innodb_redo_log_current_lsn'", _hundredfold),
+    ),
+    ServerFault(
+        id="small-changes-write-whole-documents",
+        breaks=("LOB32",),
+        does="A change of one value writes the whole document anew.",
+        says="partial updates write whole documents to redo",
+        statement=rewritten(
+            r"^UPDATE sources SET j = JSON_SET\(j, '\$\.(\w+)', ('\w+')\)",
+            r"UPDATE sources SET j = JSON_MERGE_PATCH(j, JSON_OBJECT('\1', \2))",
+        ),
     ),
     ServerFault(
         id="queries-are-logged-too",
@@ -239,8 +329,9 @@ CONDITION_FAULTS: Final = (
     ServerFault(
         id="trigger-does-not-fire",
         breaks=("D13",),
+        also=("D15",),
         does="The trigger of the table does not fire.",
-        says=".",
+        says="rows changed; expected 1; got 0",
         checks="test_documents_inside",
         statement=rewritten(r"^CREATE TRIGGER.*", "DO 0"),
     ),

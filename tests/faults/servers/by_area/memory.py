@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tests.faults.servers.edits import cells, rewritten
 from tests.faults.servers.fault import REPLICA, ServerFault
 
+if TYPE_CHECKING:
+    from tests.faults.servers.packets import Answer
+
 _looks: Final = count(1)
+
+
+def _bytes_of_all_allocations(_: str, answer: Answer) -> Answer:
+    """The most bytes in use are those of every allocation together."""
+    if "HIGH_NUMBER_OF_BYTES_USED" not in answer.columns:
+        return answer
+    return replace(answer, rows=tuple((count_, b"%d" % (64 * int(count_ or 0))) for count_, _ in answer.rows))
+
 
 MEMORY_FAULTS: Final = (
     ServerFault(
@@ -57,5 +69,21 @@ MEMORY_FAULTS: Final = (
         says="JSON_STORAGE_FREE",
         checks="test_documents_inside",
         answer=cells("JSON_STORAGE_FREE", lambda _: b"0"),
+    ),
+    ServerFault(
+        id="memory-of-diffs-is-kept",
+        breaks=("LLD17",),
+        at=REPLICA,
+        does="A session that applies events never gives back the memory of diffs.",
+        says="the memory of diffs grows with the rows of an event",
+        answer=cells("HIGH_NUMBER_OF_BYTES_USED", lambda cell: b"%d" % (int(cell) + 4096 * next(_looks))),
+    ),
+    ServerFault(
+        id="memory-of-diffs-goes-by-rows",
+        breaks=("LLD17",),
+        at=REPLICA,
+        does="The diffs of all rows of an event are in memory at one time.",
+        says="the memory of diffs grows with the rows of an event",
+        answer=_bytes_of_all_allocations,
     ),
 )

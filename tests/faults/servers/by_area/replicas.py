@@ -65,6 +65,25 @@ REPLICA_FAULTS: Final = (
         checks="test_replayed_updates",
         log=diffs(lambda found: [other_byte(diff) for diff in found]),
     ),
+    # --- what a replica stores of an update
+    ServerFault(
+        id="replica-stores-another-column",
+        breaks=("A5",),
+        does="A replica stores a number that the after-image does not have.",
+        says="keep the replica's values",
+        checks="columns_outside",
+        at=REPLICA,
+        answer=cells("^i$", lambda _: b"1"),
+    ),
+    ServerFault(
+        id="replica-empties-texts",
+        breaks=("A5",),
+        does="A replica empties the texts that an update leaves out.",
+        says="keep the replica's values",
+        checks="columns_outside",
+        at=REPLICA,
+        answer=cells("^x$", lambda _: b""),
+    ),
     # --- a server that is given events
     ServerFault(
         id="damage-without-an-error",
@@ -104,6 +123,7 @@ REPLICA_FAULTS: Final = (
     ServerFault(
         id="stream-lacks-the-last-diff",
         breaks=("FR2",),
+        also=("FR6",),
         does="The source sends fewer diffs than it logs.",
         says="document|text|row",
         checks=_PAIR,
@@ -140,6 +160,7 @@ REPLICA_FAULTS: Final = (
     ServerFault(
         id="replica-logs-other-images",
         breaks=("A7",),
+        also=("FR6",),
         does="A replica set to MINIMAL logs before-images of FULL.",
         says="before",
         checks="before_images_of_the_replica",
@@ -148,8 +169,28 @@ REPLICA_FAULTS: Final = (
         answer=cells("@@global.binlog_row_image", lambda _: b"MINIMAL"),
     ),
     ServerFault(
+        id="replica-refuses-its-image-in-silence",
+        breaks=("A7",),
+        also=("FR6",),
+        does="A replica that is set to MINIMAL says FULL when it is asked, and logs before-images of FULL.",
+        says="before",
+        checks="before_images_of_the_replica",
+        at=REPLICA,
+        statement=rewritten(r"(SET GLOBAL binlog_row_image *= *)'?MINIMAL'?", r"\1FULL"),
+    ),
+    ServerFault(
+        id="replica-refuses-its-option-in-silence",
+        breaks=("FR6",),
+        does="A replica whose option is switched off says that it is on, and logs diffs.",
+        says="PARTIAL_UPDATE_ROWS",
+        checks=_PAIR,
+        at=REPLICA,
+        statement=rewritten(r"(SET GLOBAL binlog_row_value_options *= *)''", r"\1'PARTIAL_JSON'"),
+    ),
+    ServerFault(
         id="replica-logs-blobs-too",
         breaks=("A7",),
+        also=("FR6",),
         does="A replica set to MINIMAL logs before-images of NOBLOB.",
         says="before",
         checks="before_images_of_the_replica",

@@ -21,7 +21,7 @@ def unread(word: str) -> Callable[[str], str | None]:
 def _silent(number: str) -> Callable[[str], str]:
     """Messages of a number are not written, nor those that have such a message inside."""
     about = "only for the after-image" if number == _WARNING_3 else "will be ignored"
-    words = re.compile(rf".*\[(?:{number}|MY-013140)\].*(?:{about}|used only).*\n?")
+    words = re.compile(rf".*\[(?:{number}|MY-013140)\].*{about}.*\n?")
     return lambda log: words.sub("", log)
 
 
@@ -33,6 +33,7 @@ START_FAULTS: Final = (
     ServerFault(
         id="start-forgets-the-option",
         breaks=("S6",),
+        also=("W3e",),
         does="The server starts with the option on the command line, and it is off.",
         says=r"rows; expected \('PARTIAL_JSON'\); got \(''\)",
         checks="command_line",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.event import decode_event
+from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.metadata import Field, UnknownField
 from conformance.reference.tables.table_map import TableMap
@@ -39,8 +40,36 @@ def _map(change: Callable[[TableMap], TableMap]) -> ChangedLog:
     return typed(_MAPS, change)
 
 
-def _fault(name: str, requirements: str, does: str, says: str, log: ChangedLog, checks: str = _CHECK) -> ServerFault:
-    return ServerFault(id=name, breaks=tuple(requirements.split()), does=does, says=says, checks=checks, log=log)
+def _in_another_order(sql: str) -> bool:
+    """Whether a BINLOG statement has a TABLE_MAP whose fields do not stand in the order of their numbers."""
+    for event in events_of(sql):
+        if event[4] == EventType.TABLE_MAP:
+            table = decode_event(event).body
+            assert isinstance(table, TableMap)
+            numbers = [int(item.field) for item in table.metadata]
+            if numbers != sorted(numbers):
+                return True
+    return False
+
+
+def _behind_damage(sql: str) -> str:
+    """The update of the row, where the statement has a TABLE_MAP that cannot be read."""
+    for event in events_of(sql):
+        if event[4] == EventType.TABLE_MAP:
+            try:
+                decode_event(event)
+            except CodecError:
+                return "UPDATE t SET j = JSON_SET(j, '$.a', 'planted')"
+    return sql
+
+
+def _fault(
+    name: str, requirements: str, does: str, says: str, log: ChangedLog, checks: str = _CHECK, also: str = ""
+) -> ServerFault:
+    return ServerFault(
+        id=name, breaks=tuple(requirements.split()), does=does, says=says, checks=checks, log=log,
+        also=tuple(also.split()),
+    )  # fmt: skip
 
 
 def _swapped(items: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -90,17 +119,33 @@ TABLE_FAULTS: Final = (
     ),
     _fault(
         "names-exchanged",
-        "TMF3 TMP1",
+        "TMF3",
         "The first two column names stand in each other's place.",
-        "COLUMN_NAME|mysqlbinlog",
+        "COLUMN_NAME",
         _field(Field.COLUMN_NAME, lambda item: replace(item, names=_swapped(item.names))),
     ),
     _fault(
         "names-lose-a-letter",
-        "TMF3 TMP1",
+        "TMF3",
         "Column names lose their last letter.",
-        "COLUMN_NAME|mysqlbinlog",
+        "COLUMN_NAME",
         _field(Field.COLUMN_NAME, lambda item: replace(item, names=tuple(name[:-1] or "x" for name in item.names))),
+    ),
+    ServerFault(
+        id="printed-columns-are-visible",
+        breaks=("TMP1",),
+        does="mysqlbinlog says of no column that it is invisible.",
+        says="text with",
+        checks=_CHECK,
+        printed=lambda text: text.replace(b" INVISIBLE", b""),
+    ),
+    ServerFault(
+        id="printed-signs-are-lost",
+        breaks=("TMP1",),
+        does="mysqlbinlog says of no column that it is unsigned.",
+        says="text with",
+        checks=_CHECK,
+        printed=lambda text: text.replace(b" UNSIGNED", b""),
     ),
     _fault(
         "members-of-sets-exchanged",
@@ -129,6 +174,7 @@ TABLE_FAULTS: Final = (
         "The members of ENUM columns are not logged with FULL.",
         "ENUM_STR_VALUE",
         _field(Field.ENUM_STR_VALUE, lambda _: None),
+        also="TMM1",
     ),
     _fault(
         "key-of-the-next-column",
@@ -219,6 +265,7 @@ TABLE_FAULTS: Final = (
     ServerFault(
         id="full-is-minimal",
         breaks=("TMM1",),
+        also=("TMF3", "TMF4", "TMF5", "TMF6", "TMG2", "TMG3"),
         does="binlog_row_metadata=FULL is taken, and the log has the fields of MINIMAL.",
         says="COLUMN_NAME.*expected logged.*got not logged",
         checks=_CHECK,
@@ -311,6 +358,7 @@ TABLE_FAULTS: Final = (
         "row",
         each(frozenset((EventType.WRITE_ROWS,)), lambda event: event[:-5] + bytes((event[-5] ^ 1,)) + event[-4:]),
         _VALUES,
+        also="TMV1",
     ),
     _fault(
         "rows-without-the-last-byte",
@@ -319,6 +367,7 @@ TABLE_FAULTS: Final = (
         "expected a log that can be read; got WRITE_ROWS_EVENT",
         each(frozenset((EventType.WRITE_ROWS,)), lambda event: event[:-5] + event[-4:]),
         _VALUES,
+        also="TMV1",
     ),
     ServerFault(
         id="unknown-fields-are-refused",
@@ -348,5 +397,33 @@ TABLE_FAULTS: Final = (
             if len(answer.columns) > 3
             else answer
         ),
+    ),
+    ServerFault(
+        id="damaged-maps-are-taken",
+        breaks=("SC6",),
+        does="A TABLE_MAP that is damaged is no error: the update behind it is left out in silence.",
+        says="an update behind a damaged TABLE_MAP is accepted",
+        answer=after("^BINLOG", accepted()),
+    ),
+    ServerFault(
+        id="updates-behind-damaged-maps-are-applied",
+        breaks=("SC6",),
+        does="The update behind a damaged TABLE_MAP goes to the table that it was made for.",
+        says="an update behind a damaged TABLE_MAP is accepted",
+        statement=_behind_damage,
+    ),
+    ServerFault(
+        id="fields-in-another-order-are-not-applied",
+        breaks=("TMNF4",),
+        does="Rows behind a TABLE_MAP whose fields are not in order are not stored.",
+        says="the order of the fields changes what is read",
+        statement=lambda sql: "DO 0" if _in_another_order(sql) else sql,
+    ),
+    ServerFault(
+        id="fields-in-another-order-name-no-columns",
+        breaks=("TMNF4",),
+        does="mysqlbinlog prints no columns of the first table in a file.",
+        says="the order of the fields changes what is read",
+        printed=lambda text: re.sub(rb"# Columns\(.*\n", b"", text, count=1),
     ),
 )

@@ -35,6 +35,7 @@ UPDATE_FAULTS: Final = (
     ServerFault(
         id="last-diff-is-lost",
         breaks=("F3",),
+        also=("FR2",),
         does="Of several diffs of a column the last one is not logged.",
         says=r"diffs \[\w+ \$",
         checks=_BYTES,
@@ -43,6 +44,7 @@ UPDATE_FAULTS: Final = (
     ServerFault(
         id="diffs-in-reverse",
         breaks=("F3",),
+        also=("FR2",),
         does="The diffs of a column are logged in reverse order.",
         says=r"diffs \[\w+ \$",
         checks=_BYTES,
@@ -51,6 +53,7 @@ UPDATE_FAULTS: Final = (
     ServerFault(
         id="path-of-another-value",
         breaks=("F3",),
+        also=("FR2",),
         does="The path of a diff names another member or element.",
         says=r"diffs \[\w+ \$",
         checks=_BYTES,
@@ -59,6 +62,7 @@ UPDATE_FAULTS: Final = (
     ServerFault(
         id="option-has-no-effect",
         breaks=("FR1",),
+        also=("D2",),
         does="The session takes the option, and logs whole documents as before.",
         says=r"PARTIAL_UPDATE_ROWS",
         checks=_BYTES,
@@ -92,6 +96,7 @@ UPDATE_FAULTS: Final = (
     ServerFault(
         id="diff-reaches-the-replica-short",
         breaks=("FR2",),
+        also=("F3",),
         does="Diffs of the log do not lead to the stored document: the last one is lost.",
         says=r"document",
         checks="test_apply",
@@ -100,6 +105,7 @@ UPDATE_FAULTS: Final = (
     ServerFault(
         id="diff-with-another-value",
         breaks=("FR2",),
+        also=("F3",),
         does="The value of a diff is another one than the document has.",
         says=r"document",
         checks="test_apply",
@@ -109,6 +115,7 @@ UPDATE_FAULTS: Final = (
     ServerFault(
         id="rows-end-a-byte-early",
         breaks=("F3",),
+        also=("FR1",),
         does="The last byte of a row event with diffs is missing.",
         says=r"value_options|trunc|rows",
         checks="test_decode",
@@ -155,6 +162,7 @@ UPDATE_FAULTS: Final = (
     ServerFault(
         id="extra-data-of-no-kind",
         breaks=("F3",),
+        also=("FR1",),
         does="The length of the extra data of a row event is one too large.",
         says=r"PARTIAL_UPDATE_ROWS",
         checks="test_decode",

@@ -1,0 +1,164 @@
+"""SDI66: files that do not match the dictionary are given to the server, with their description (.cfg) and without.
+
+The information in the file tells every mismatch. The server detects it by the description. Without it the server looks
+at formats and rows alone, and has to say so: the worklog leaves to InnoDB whether it detects anything. The control is
+a file that matches, which it must take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from conformance.checks.sdi import judge
+from conformance.checks.sdi.data_file import read_file
+from conformance.checks.sdi.servers import own_files
+from conformance.judge.problem import Problem
+from conformance.reference.innodb.information_schema import facts_of_server
+from conformance.servers.errors import SqlError
+from conformance.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.checks.sdi.data_file import SdiFile
+    from conformance.harness.check import Check
+    from conformance.reference.innodb.information_schema import Facts
+    from conformance.servers.run.owned import OwnServer
+    from conformance.servers.wire.connection import Connection
+
+_COLUMNS: Final = "id int PRIMARY KEY, a int, b varchar(20), KEY k (a)"
+MATCH: Final = "none"
+_FORMAT: Final = "ROW_FORMAT={}"
+# What differs -> the table of which the file is. The table that takes it is that of MATCH.
+_TABLES: Final = {
+    MATCH: (_COLUMNS, "DYNAMIC"),
+    "type": ("id int PRIMARY KEY, a bigint, b varchar(20), KEY k (a)", "DYNAMIC"),
+    "sign": ("id int PRIMARY KEY, a int unsigned, b varchar(20), KEY k (a)", "DYNAMIC"),
+    "length": ("id int PRIMARY KEY, a int, b varchar(21), KEY k (a)", "DYNAMIC"),
+    "character set": ("id int PRIMARY KEY, a int, b varchar(20) CHARACTER SET latin1, KEY k (a)", "DYNAMIC"),
+    "column name": ("id int PRIMARY KEY, a int, c varchar(20), KEY k (a)", "DYNAMIC"),
+    "one column more": ("id int PRIMARY KEY, a int, b varchar(20), c int, KEY k (a)", "DYNAMIC"),
+    "one column fewer": ("id int PRIMARY KEY, a int, KEY k (a)", "DYNAMIC"),
+    "not null": ("id int PRIMARY KEY, a int NOT NULL, b varchar(20), KEY k (a)", "DYNAMIC"),
+    "one index fewer": ("id int PRIMARY KEY, a int, b varchar(20)", "DYNAMIC"),
+    "one index more": ("id int PRIMARY KEY, a int, b varchar(20), KEY k (a), KEY l (b)", "DYNAMIC"),
+    "column of an index": ("id int PRIMARY KEY, a int, b varchar(20), KEY k (b)", "DYNAMIC"),
+    "index name": ("id int PRIMARY KEY, a int, b varchar(20), KEY l (a)", "DYNAMIC"),
+    "format COMPACT": (_COLUMNS, "COMPACT"),
+    "format REDUNDANT": (_COLUMNS, "REDUNDANT"),
+    "format COMPRESSED": (_COLUMNS, "COMPRESSED"),
+}
+_LARGEST: Final = 16_384  # the page size up to which ROW_FORMAT=COMPRESSED exists
+_ROWS: Final = ((b"1", b"5"), (b"2", b"6"))
+_WITHOUT_LOOKING: Final = 1810  # the warning that no description was found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A file that was given to another table, and what the server said. ``facts``: the dictionary's of the table.
+
+    ``error``: of IMPORT, 0 where it was accepted. ``later``: of a SELECT behind it, 0 where it gave ``rows``.
+    """
+
+    mismatch: str
+    described: bool
+    file: SdiFile
+    facts: Facts
+    name: tuple[str, str]
+    error: int = 0
+    warnings: tuple[int, ...] = ()
+    later: int = 0
+    rows: tuple[tuple[bytes | None, ...], ...] = ()
+
+    @property
+    def words(self) -> str:
+        return f"mismatch {self.mismatch}, {'with' if self.described else 'without'} its description"
+
+
+def told_by_the_file(given: Given) -> Iterator[Problem]:
+    """The information in the file differs from the dictionary's where the tables do, and nowhere else."""
+    found = [*judge.compared(given.file, {given.name: given.facts})]
+    if bool(found) is (given.mismatch == MATCH):
+        wanted, got = ("no difference", found[0].field) if found else ("a difference", "none")
+        yield Problem(given.words, wanted, got, "the information in the file does not tell whether it matches")
+
+
+def detected(given: Given) -> Iterator[Problem]:
+    """What the server says of the file, as observed on 8.0.45 and 9.7.4."""
+    if given.mismatch == MATCH:
+        if given.error or given.rows != _ROWS:
+            got = f"error {given.error}" if given.error else f"{len(given.rows)} rows"
+            yield Problem(given.words, "accepted, with its rows", got, "a file that matches is not taken")
+    elif given.described and not given.error:
+        yield Problem(given.words, "refused", "accepted", "a file that does not match is taken")
+    elif given.error and not given.later:
+        yield Problem(given.words, "no table to read", "rows", "a file that was refused is read")
+    elif not given.error and _WITHOUT_LOOKING not in given.warnings:
+        yield Problem(given.words, f"warning {_WITHOUT_LOOKING}", str(given.warnings or "none"),
+                      "a file that does not match is taken without a word")  # fmt: skip
+
+
+@pytest.mark.check("sdi/mismatches", "SDI66")
+def test_files_that_do_not_match(check: Check) -> None:
+    """IMPORT of a file whose table differs in one thing, with the .cfg file of its export and without."""
+    with own_files(check) as (server, connection, schema):
+        size = int(connection.variable("innodb_page_size") or 0)
+        names = [name for name, (_, row_format) in _TABLES.items() if row_format != "COMPRESSED" or size <= _LARGEST]
+        given = [
+            observe(server, connection, schema, name, described=described)
+            for name in names
+            for described in (True, False)
+        ]
+    information, server_says = check.part("file"), check.part("server")
+    information.record(problems=[problem for each in given for problem in told_by_the_file(each)], cases=len(given))
+    problems = [problem for each in given for problem in detected(each)]
+    server_says.record(problems=problems, cases=len(given), verdict=Verdict.DIFFERS)
+
+
+def observe(server: OwnServer, connection: Connection, schema: str, mismatch: str, *, described: bool) -> Given:
+    """Export the file of one table, and let another one of its name take it."""
+    names = [f"{schema}/t.ibd", f"{schema}/t.cfg"]
+    _create(connection, mismatch)
+    connection.execute("INSERT INTO t (id, a) VALUES (1, 5), (2, 6)")
+    connection.execute("FLUSH TABLES t FOR EXPORT")
+    data, description = (server.files.read(name) for name in names)
+    connection.execute("UNLOCK TABLES")
+    connection.execute("DROP TABLE t")
+    _create(connection, MATCH)
+    given = Given(
+        mismatch=mismatch,
+        described=described,
+        file=read_file("t.ibd", data),
+        facts=facts_of_server(lambda sql: connection.execute(sql).texts(), schema, "t"),
+        name=(schema, "t"),
+        **_imported(server, connection, {names[0]: data, **({names[1]: description} if described else {})}),
+    )
+    connection.execute("DROP TABLE t")
+    server.files.remove(names)  # a file that was refused stays, and so does a description
+    return given
+
+
+def _create(connection: Connection, mismatch: str) -> None:
+    columns, row_format = _TABLES[mismatch]
+    connection.execute(f"CREATE TABLE t ({columns}) DEFAULT CHARSET utf8mb4 {_FORMAT.format(row_format)}")
+
+
+def _imported(server: OwnServer, connection: Connection, files: dict[str, bytes]) -> dict[str, Any]:
+    """The fields of :class:`Given` that IMPORT TABLESPACE and a SELECT behind it give."""
+    connection.execute("ALTER TABLE t DISCARD TABLESPACE")
+    for name, data in files.items():
+        server.files.write(name, data)
+    found: dict[str, Any] = {}
+    try:
+        result = connection.execute("ALTER TABLE t IMPORT TABLESPACE")
+        found["warnings"] = tuple(number for _, number, _ in connection.warnings()) if result.warnings else ()
+    except SqlError as error:
+        found["error"] = error.number
+    try:
+        found["rows"] = connection.execute("SELECT id, a FROM t ORDER BY id").rows
+    except SqlError as error:
+        found["later"] = error.number
+    return found

@@ -1,0 +1,69 @@
+"""The check of files that do not match passes on a real server, and each planted fault makes SDI66 red alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from conformance.checks.sdi import check_mismatches
+from conformance.checks.sdi.check_mismatches import MATCH, Given, observe
+from conformance.stream import Block, CaseVerdict
+from tests.checks.fault import Fault
+from tests.running import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.recorded import Recorded
+
+pytestmark = pytest.mark.live
+
+
+def of(mismatch: str, described: bool, **changes: Any) -> Callable[[Given], Given]:
+    """Another answer about one file."""
+    return lambda given: (
+        replace(given, **changes) if (given.mismatch, given.described) == (mismatch, described) else given
+    )
+
+
+FAULTS: Final = [
+    Fault(id="taken", requirement="SDI66", sentence="A file of another type, with its description, is refused.",
+          change=of("type", True, error=0, later=0, rows=((b"1", b"5"),))),
+    Fault(id="taken-other-index", requirement="SDI66", sentence="A file without an index is refused.",
+          change=of("one index fewer", True, error=0)),
+    Fault(id="read", requirement="SDI66", sentence="A file that was refused is not read.",
+          change=of("format COMPACT", False, later=0)),
+    Fault(id="silent", requirement="SDI66", sentence="A file that nobody looked at is taken with a warning.",
+          change=of("sign", False, warnings=())),
+    Fault(id="refuses-all", requirement="SDI66", sentence="A file that matches is taken.",
+          change=of(MATCH, True, error=1808)),
+    Fault(id="loses-a-row", requirement="SDI66", sentence="A file that matches is taken with its rows.",
+          change=of(MATCH, False, rows=((b"1", b"5"),))),
+    Fault(id="file-says-nothing", requirement="SDI66", sentence="The file tells the mismatch.",
+          change=lambda given: replace(given, file=replace(given.file, objects=()))),
+]  # fmt: skip
+
+
+def test_a_sound_server_passes(recorded: Recorded) -> None:
+    run(check_mismatches.test_files_that_do_not_match, recorded.lab)
+    assert recorded.of(CaseVerdict) == []
+    assert recorded.cases("sdi/mismatches/file") == recorded.cases("sdi/mismatches/server") == 32
+
+
+@pytest.mark.planted("SDI66")
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, id=fault.id, marks=pytest.mark.nightly if place else ())
+        for place, fault in enumerate(FAULTS)
+    ],
+)
+def test_a_server_that_takes_what_does_not_match_makes_sdi66_red_alone(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
+) -> None:
+    monkeypatch.setattr(check_mismatches, "observe", lambda *words, **options: fault.change(observe(*words, **options)))
+    with pytest.raises(pytest.fail.Exception):
+        run(check_mismatches.test_files_that_do_not_match, recorded.lab)
+    assert {item.requirements for item in recorded.of(Block) if item.failures} == {("SDI66",)}
