@@ -11,7 +11,7 @@ import click
 from conformance.cli.console import InputCorrupt, Output, Usage, error, unknown
 from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.logs import MAX_UNCOMPRESSED, check_files, read_log, refused, with_following
-from conformance.cli.remote_logs import RemoteName, numbers_of, remote_options
+from conformance.cli.remote_logs import RemoteName, ending_well, numbers_of, remote_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,17 +103,18 @@ def _read(survey: Survey, files: Sequence[str], limit: int | None, keyring: Keyr
     """Read all files; a damaged one is told, and the next one read."""
     from conformance.reference.errors import CodecError
 
-    for path in with_following(files):
-        survey.start_file(Path(path).name)
-        try:
-            for event in read_log(path, limit=limit, keyring=keyring):
-                try:
-                    survey.event(event)
-                except CodecError as problem:
-                    raise refused(path, event.located(problem)) from problem
-        except InputCorrupt as problem:
-            error(problem.format_message())
-            survey.files[-1].error = problem.format_message().removeprefix(f"{path}: ")
+    with ending_well(files):
+        for path in with_following(files):
+            survey.start_file(Path(path).name)
+            try:
+                for event in read_log(path, limit=limit, keyring=keyring):
+                    try:
+                        survey.event(event)
+                    except CodecError as problem:
+                        raise refused(path, event.located(problem)) from problem
+            except InputCorrupt as problem:
+                error(problem.format_message())
+                survey.files[-1].error = problem.format_message().removeprefix(f"{path}: ")
     survey.finish()
 
 

@@ -12,7 +12,7 @@ from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import SelectedLogs, filter_options
 from conformance.cli.jobs import children_errors, jobs_option, require_files
 from conformance.cli.logs import MAX_UNCOMPRESSED, check_files
-from conformance.cli.remote_logs import remote_options
+from conformance.cli.remote_logs import ending_well, remote_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +88,9 @@ def command(
         return logs, ChangePrinter(logs, form, passed, types=types, rows_only=which == "rows", resolve=resolve)
 
     if jobs == 1:
-        _decode(*make())
+        logs, printer = make()
+        with ending_well(files):
+            _decode(logs, printer)
         return
     from conformance.cli.decode_jobs import decode_side_by_side
 

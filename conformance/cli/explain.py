@@ -12,7 +12,7 @@ from conformance.cli.console import InputCorrupt, Output, Usage, narrate
 from conformance.cli.encryption import keyring_option, read_keyring
 from conformance.cli.filters import NOTHING_LEFT_OUT, filter_options
 from conformance.cli.logs import MAX_UNCOMPRESSED, STDIN, check_files, refused, whole_file
-from conformance.cli.remote_logs import RemoteName, resolve
+from conformance.cli.remote_logs import RemoteName, ending_well, resolve
 from conformance.cli.spools import SortedSpool, TupleSpool
 from conformance.messages import counted
 from conformance.reference.text.event_filter import Choice, EventFilter
@@ -69,12 +69,13 @@ def command(
     output = Output()
     shown = 0
     try:
-        for lines in _explained(file, position, selection, keys, limit):
-            shown += 1
-            for line in lines:
-                output.write(line.encode("utf-8", "backslashreplace") + b"\n")
-            if stop_never:
-                output.flush()
+        with ending_well(names):
+            for lines in _explained(file, position, selection, keys, limit):
+                shown += 1
+                for line in lines:
+                    output.write(line.encode("utf-8", "backslashreplace") + b"\n")
+                if stop_never:
+                    output.flush()
     except KeyboardInterrupt:
         if not stop_never:
             raise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from conformance.cli.logs import log_reader, read_log, with_following
-from conformance.cli.remote_logs import RemoteName
+from conformance.cli.remote_logs import followed
 from conformance.reference.errors import CodecError
 from conformance.reference.sql.datetime_text import parse_datetime
 from conformance.reference.text.event_filter import Choice, EventFilter, Selection
@@ -120,7 +120,7 @@ class SelectedLogs:
     @property
     def waits(self) -> bool:
         """Whether the reader waits for what a server writes next: then each event is printed at once."""
-        return any(isinstance(path, RemoteName) and path.waits for path in self.files)
+        return followed(self.files)
 
     @property
     def state(self) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from conformance.cli import interrupts
 from conformance.cli.console import CouldNotRun, InputCorrupt, Usage
 from conformance.cli.server_use import server_errors
 from conformance.messages import did_you_mean
@@ -122,6 +123,16 @@ def _logs_of(url: str, name: str, *, waits: bool) -> list[str]:
     return [RemoteName.of(each, address, waits=waits) for each in ([name] if name else names)]
 
 
+def followed(files: Sequence[str]) -> bool:
+    """Whether the reader of these files waits for what a server writes next."""
+    return any(isinstance(path, RemoteName) and path.waits for path in files)
+
+
+def ending_well(files: Sequence[str]) -> contextlib.AbstractContextManager[None]:
+    """Where :func:`followed`, a Ctrl-C is taken when the reader waits, so that no event is printed in part."""
+    return interrupts.held() if followed(files) else contextlib.nullcontext()
+
+
 def numbers_of(log: RemoteName, variables: Sequence[str]) -> dict[str, int]:
     """The values of those global variables that the server of a log has."""
     from conformance.servers.wire.connection import connect
@@ -161,7 +172,8 @@ class RemoteLog:
     def read(self, size: int) -> bytes:
         """Read up to this number of bytes; empty at the end of the log. Waits for one event only."""
         if not self._rest:
-            self._rest = self._next()
+            with interrupts.let_through() if self._name.waits else contextlib.nullcontext():
+                self._rest = self._next()
             self._place += len(self._rest)
         piece, self._rest = self._rest[:size], self._rest[size:]
         return piece

@@ -6,6 +6,8 @@ import os
 import re
 import signal
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -146,6 +148,44 @@ def test_a_reader_that_never_stops_follows_the_server_over_its_logs(source: Proc
     assert len({line.partition(",")[0] for line in lines}) == 3  # each row in a file of its own
     assert "stopped at offset" in err.read_text()
     assert nothing_left(program)
+
+
+@pytest.mark.parametrize("words", [("decode",), ("decode", "--format", "jsonl"), ("explain",)], ids=" ".join)
+def test_an_interrupt_between_or_within_events_cuts_no_line(
+    source: ProcessServer, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Events come without a pause, and Ctrl-C while one of them is read, printed or flushed, or between two logs."""
+    last = logs(source)[-1].name
+    done = threading.Event()
+    out, err = tmp_path / "out", tmp_path / "err"
+
+    def go_on_writing() -> None:
+        with source.connect() as connection:
+            connection.execute("CREATE TABLE d.busy (id INT)")
+            while not done.is_set():
+                for _ in range(5):
+                    connection.execute("INSERT INTO d.busy VALUES (1)")
+                if words != ("explain",):  # which ends with its log
+                    connection.execute("FLUSH BINARY LOGS")
+            connection.execute("DROP TABLE d.busy")
+
+    with ThreadPoolExecutor(1) as executor:
+        writing = executor.submit(go_on_writing)
+        try:
+            for number in range(5):
+                program = started(*words, "-R", url(source), "--stop-never", last, cwd=tmp_path, env=login(source))
+                try:
+                    assert until(lambda least=1000 * number: out.stat().st_size > least, program=program)  # type: ignore[misc]
+                    program.send_signal(signal.SIGINT)
+                    assert program.wait(60) == 0, err.read_text()
+                finally:
+                    program.kill()
+                    program.wait()
+                assert out.read_bytes().endswith(b"\n")
+                assert nothing_left(program)
+        finally:
+            done.set()
+            writing.result()
 
 
 def test_what_cannot_be_read_says_why(source: ProcessServer, lab: Callable[..., Ended]) -> None:

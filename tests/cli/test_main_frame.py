@@ -290,3 +290,34 @@ def test_report_of_a_directory_without_a_run_is_usage(tmp_path: Path, capsys: py
     assert frame.run(["report", str(tmp_path)]) == 2
     assert "no such file" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+HOLDING = """
+import os, signal
+from conformance.cli.interrupts import handle_interrupts, held, let_through
+def press(): os.kill(os.getpid(), signal.SIGINT)
+handle_interrupts()
+try:
+    with held():
+        press(); print("written")
+        with let_through(): print("waited past it")
+except KeyboardInterrupt: print("taken where it waits")
+try:
+    with held(): press(); print("written")
+except KeyboardInterrupt: print("taken at the end")
+try:
+    with held():
+        with let_through(): press(); print("waited past it")
+except KeyboardInterrupt: print("taken at once")
+try:
+    with held(): press(); press(); print("the second one waited")
+except KeyboardInterrupt: print("the second one is taken at once")
+"""
+
+
+def test_a_held_interrupt_is_taken_where_the_reader_waits_and_a_second_one_at_once() -> None:
+    done = subprocess.run([sys.executable, "-c", HOLDING], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [
+        "written", "taken where it waits", "written", "taken at the end", "taken at once",
+        "the second one is taken at once",
+    ], done.stderr  # fmt: skip
