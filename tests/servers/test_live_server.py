@@ -20,6 +20,7 @@ from conformance.servers.errors import (
     ConnectionLost,
     GuestRefused,
     LoginRefused,
+    NoBinaryLog,
     ServerDied,
     StartFailed,
 )
@@ -31,6 +32,7 @@ from conformance.servers.settings.rights import held
 from conformance.servers.standing import hand_over, standing_servers, stop_standing
 from conformance.servers.wire.capture import Capture
 from conformance.servers.wire.connection import connect
+from conformance.servers.wire.packets import Result
 from tests.live import lab, run_directories, until
 
 if TYPE_CHECKING:
@@ -305,9 +307,24 @@ def test_a_capture_across_a_reset_or_a_purge_is_refused(installation: Installati
 def test_without_a_binary_log_there_is_nothing_to_capture(installation: Installation) -> None:
     with (
         launch(installation, options={"skip-log-bin": None}) as server,
-        pytest.raises(CaptureError, match="writes no binary log"),
+        pytest.raises(NoBinaryLog, match="writes no binary log"),
     ):
         server.capture().mark()
+
+
+def test_a_server_with_a_log_that_once_shows_no_position_has_not_lost_its_log(server: ProcessServer) -> None:
+    class Silent:
+        def execute(self, sql: str) -> Result:
+            assert sql == "SHOW BINARY LOG STATUS"
+            return Result(columns=("File", "Position"))
+
+        def variable(self, name: str) -> str | None:
+            with server.connect() as session:
+                return session.variable(name)
+
+    with pytest.raises(CaptureError, match="shows no position") as caught:
+        server.capture().mark(Silent())  # type: ignore[arg-type]
+    assert not isinstance(caught.value, NoBinaryLog)
 
 
 # -- guests ----------------------------------------------------------------------------------------------------------

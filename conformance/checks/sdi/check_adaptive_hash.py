@@ -12,6 +12,7 @@ import pytest
 
 from conformance.checks.sdi.servers import own_files
 from conformance.judge.problem import Problem
+from conformance.servers.errors import ProtocolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +25,8 @@ _ROWS: Final = 100
 _SEARCHES: Final = 2_000  # of the table's own index: InnoDB builds a hash index after some hundred
 _SWITCH: Final = "innodb_adaptive_hash_index"
 _SDI: Final = "SDI_INDEX"
+_KINDS: Final = ("INDEX", _SDI)
+_HASHED: Final = {"YES": True, "NO": False}
 _PAGES: Final = (
     "SELECT page_number, page_type, is_hashed FROM information_schema.innodb_buffer_page WHERE space = "
     "(SELECT space FROM information_schema.innodb_tablespaces WHERE name = '{table}') "
@@ -88,4 +91,7 @@ def observe(connection: Connection, schema: str) -> list[Page]:
 def pages_of(connection: Connection, table: str) -> list[Page]:
     """The pages of index trees of a table's file that are in memory."""
     found = connection.execute(_PAGES.format(table=table)).texts()
-    return [Page(int(str(number)), str(kind), hashed == "YES") for number, kind, hashed in found]
+    for number, kind, hashed in found:
+        if kind not in _KINDS or hashed not in _HASHED:
+            raise ProtocolError(f"page {number} has page_type {kind!r} and is_hashed {hashed!r}")
+    return [Page(int(str(number)), str(kind), _HASHED[str(hashed)]) for number, kind, hashed in found]

@@ -8,7 +8,7 @@ a file that matches, which it must take.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
@@ -32,24 +32,41 @@ if TYPE_CHECKING:
 _COLUMNS: Final = "id int PRIMARY KEY, a int, b varchar(20), KEY k (a)"
 MATCH: Final = "none"
 _FORMAT: Final = "ROW_FORMAT={}"
+
+
+class _Table(NamedTuple):
+    """The table that a file is of. ``differs``: objects, or fields of them, that the table that takes it has not so."""
+
+    columns: str
+    row_format: str
+    differs: tuple[str, ...]
+
+
+_FORMAT_FIELDS: Final = ("table: row format", "option ROW_FORMAT")
 # What differs -> the table of which the file is. The table that takes it is that of MATCH.
 _TABLES: Final = {
-    MATCH: (_COLUMNS, "DYNAMIC"),
-    "type": ("id int PRIMARY KEY, a bigint, b varchar(20), KEY k (a)", "DYNAMIC"),
-    "sign": ("id int PRIMARY KEY, a int unsigned, b varchar(20), KEY k (a)", "DYNAMIC"),
-    "length": ("id int PRIMARY KEY, a int, b varchar(21), KEY k (a)", "DYNAMIC"),
-    "character set": ("id int PRIMARY KEY, a int, b varchar(20) CHARACTER SET latin1, KEY k (a)", "DYNAMIC"),
-    "column name": ("id int PRIMARY KEY, a int, c varchar(20), KEY k (a)", "DYNAMIC"),
-    "one column more": ("id int PRIMARY KEY, a int, b varchar(20), c int, KEY k (a)", "DYNAMIC"),
-    "one column fewer": ("id int PRIMARY KEY, a int, KEY k (a)", "DYNAMIC"),
-    "not null": ("id int PRIMARY KEY, a int NOT NULL, b varchar(20), KEY k (a)", "DYNAMIC"),
-    "one index fewer": ("id int PRIMARY KEY, a int, b varchar(20)", "DYNAMIC"),
-    "one index more": ("id int PRIMARY KEY, a int, b varchar(20), KEY k (a), KEY l (b)", "DYNAMIC"),
-    "column of an index": ("id int PRIMARY KEY, a int, b varchar(20), KEY k (b)", "DYNAMIC"),
-    "index name": ("id int PRIMARY KEY, a int, b varchar(20), KEY l (a)", "DYNAMIC"),
-    "format COMPACT": (_COLUMNS, "COMPACT"),
-    "format REDUNDANT": (_COLUMNS, "REDUNDANT"),
-    "format COMPRESSED": (_COLUMNS, "COMPRESSED"),
+    MATCH: _Table(_COLUMNS, "DYNAMIC", ()),
+    "type": _Table("id int PRIMARY KEY, a bigint, b varchar(20), KEY k (a)", "DYNAMIC", ("column a: type",)),
+    "sign": _Table("id int PRIMARY KEY, a int unsigned, b varchar(20), KEY k (a)", "DYNAMIC", ("column a: type",)),
+    "length": _Table("id int PRIMARY KEY, a int, b varchar(21), KEY k (a)", "DYNAMIC", ("column b: type",)),
+    "character set": _Table(
+        "id int PRIMARY KEY, a int, b varchar(20) CHARACTER SET latin1, KEY k (a)", "DYNAMIC", ("column b: collation",)
+    ),
+    "column name": _Table("id int PRIMARY KEY, a int, c varchar(20), KEY k (a)", "DYNAMIC", ("column b", "column c")),
+    "one column more": _Table("id int PRIMARY KEY, a int, b varchar(20), c int, KEY k (a)", "DYNAMIC", ("column c",)),
+    "one column fewer": _Table("id int PRIMARY KEY, a int, KEY k (a)", "DYNAMIC", ("column b",)),
+    "not null": _Table(
+        "id int PRIMARY KEY, a int NOT NULL, b varchar(20), KEY k (a)", "DYNAMIC", ("column a: nullable",)
+    ),
+    "one index fewer": _Table("id int PRIMARY KEY, a int, b varchar(20)", "DYNAMIC", ("index k",)),
+    "one index more": _Table("id int PRIMARY KEY, a int, b varchar(20), KEY k (a), KEY l (b)", "DYNAMIC", ("index l",)),
+    "column of an index": _Table(
+        "id int PRIMARY KEY, a int, b varchar(20), KEY k (b)", "DYNAMIC", ("index k: columns",)
+    ),
+    "index name": _Table("id int PRIMARY KEY, a int, b varchar(20), KEY l (a)", "DYNAMIC", ("index k", "index l")),
+    "format COMPACT": _Table(_COLUMNS, "COMPACT", _FORMAT_FIELDS),
+    "format REDUNDANT": _Table(_COLUMNS, "REDUNDANT", _FORMAT_FIELDS),
+    "format COMPRESSED": _Table(_COLUMNS, "COMPRESSED", _FORMAT_FIELDS),
 }
 _LARGEST: Final = 16_384  # the page size up to which ROW_FORMAT=COMPRESSED exists
 _ROWS: Final = ((b"1", b"5"), (b"2", b"6"))
@@ -80,10 +97,18 @@ class Given:
 
 def told_by_the_file(given: Given) -> Iterator[Problem]:
     """The information in the file differs from the dictionary's where the tables do, and nowhere else."""
-    found = [*judge.compared(given.file, {given.name: given.facts})]
-    if bool(found) is (given.mismatch == MATCH):
-        wanted, got = ("no difference", found[0].field) if found else ("a difference", "none")
-        yield Problem(given.words, wanted, got, "the information in the file does not tell whether it matches")
+    found = {
+        problem.field.partition(".t ")[2]: problem for problem in judge.compared(given.file, {given.name: given.facts})
+    }
+    wanted = _TABLES[given.mismatch].differs
+    strange = [problem for field, problem in found.items() if not {field, field.partition(": ")[0]} & {*wanted}]
+    unseen = [field for field in wanted if not any(name == field or name.startswith(f"{field}: ") for name in found)]
+    for problem in strange:
+        yield Problem(f"{given.words}, {problem.field}", problem.expected, problem.got,
+                      "the information in the file differs where the tables do not")  # fmt: skip
+    for field in unseen:
+        yield Problem(f"{given.words}, {field}", "a difference", "none",
+                      "the information in the file does not tell that it does not match")  # fmt: skip
 
 
 def detected(given: Given) -> Iterator[Problem]:
@@ -106,7 +131,7 @@ def test_files_that_do_not_match(check: Check) -> None:
     """IMPORT of a file whose table differs in one thing, with the .cfg file of its export and without."""
     with own_files(check) as (server, connection, schema):
         size = int(connection.variable("innodb_page_size") or 0)
-        names = [name for name, (_, row_format) in _TABLES.items() if row_format != "COMPRESSED" or size <= _LARGEST]
+        names = [name for name, table in _TABLES.items() if table.row_format != "COMPRESSED" or size <= _LARGEST]
         given = [
             observe(server, connection, schema, name, described=described)
             for name in names
@@ -142,7 +167,7 @@ def observe(server: OwnServer, connection: Connection, schema: str, mismatch: st
 
 
 def _create(connection: Connection, mismatch: str) -> None:
-    columns, row_format = _TABLES[mismatch]
+    columns, row_format, _ = _TABLES[mismatch]
     connection.execute(f"CREATE TABLE t ({columns}) DEFAULT CHARSET utf8mb4 {_FORMAT.format(row_format)}")
 
 

@@ -98,7 +98,7 @@ class Capture:
         self._counted: tuple[Position, int] | None = None
         self._writesets: bool | None = None
         self._show_log = dialect_of(server.number).terms.show_log
-        self._shown = False  # whether the server has shown a position
+        self._shown = False  # whether the server has shown a position: then an empty answer does not mean "no log"
 
     @property
     def over_protocol(self) -> bool:
@@ -124,9 +124,9 @@ class Capture:
                     self._server.id,
                 ) from error
             raise
-        if not shown.rows and self._shown:
-            raise CaptureError(f"{self._server.id} shows no position of its binary log any more")
         if not shown.rows:
+            if self._shown or session.variable("global.log_bin") != "0":
+                raise CaptureError(f"{self._server.id} shows no position of its binary log")
             raise NoBinaryLog(f"{self._server.id} writes no binary log (log_bin is OFF)", self._server.id)
         self._shown = True
         file, offset, *_ = shown.only()

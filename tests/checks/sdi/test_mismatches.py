@@ -43,6 +43,8 @@ FAULTS: Final = [
           change=of(MATCH, False, rows=((b"1", b"5"),))),
     Fault(id="file-says-nothing", requirement="SDI66", sentence="The file tells the mismatch.",
           change=lambda given: replace(given, file=replace(given.file, objects=()))),
+    Fault(id="file-tells-another-mismatch", requirement="SDI66", sentence="The file tells that mismatch and no other.",
+          change=lambda given: replace(given, mismatch={"length": "not null"}.get(given.mismatch, given.mismatch))),
 ]  # fmt: skip
 
 
