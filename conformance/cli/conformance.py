@@ -344,25 +344,13 @@ def _pytest(run: LabRun, *more: str) -> None:
     """Run the checks in this process; pytest itself stays silent, the stream speaks.
 
     The user's own pytest setup has no effect: no configuration, ``conftest.py`` above the checks, plugin or variable.
+    ``pytest.ini`` beside the checks has the options.
     """
     import pytest
 
     from conformance.cli import plugin
 
-    arguments = [
-        str(_CHECKS),
-        f"--rootdir={_CHECKS}",
-        f"--confcutdir={_CHECKS}",
-        *("-c", "/dev/null"),
-        "--import-mode=importlib",
-        "--disable-plugin-autoload",
-        *("-p", "no:cacheprovider"),
-        *("-p", "no:terminal"),
-        *("-p", "no:faulthandler"),
-        *("-p", "no:unraisableexception"),  # the command has its own hook, which loses no interrupt
-        "-s",
-        *more,
-    ]
+    arguments = [str(_CHECKS), "-c", str(_CHECKS / "pytest.ini"), *more]
     hidden = {name: os.environ.pop(name) for name in _OF_PYTEST if name in os.environ}
     try:
         pytest.main(arguments, plugins=[plugin, run])

@@ -374,9 +374,8 @@ class LabRun(EndedChecks):
         checks = SideBySide(self.selected, sink=self.sink, narrate=self._narrate, name=check_name, most=self._jobs)
         if checks.workers < 2 or not several_servers(self._make_settings(None), self.sink, self._narrate):
             return None
-        fixtures = session._setupstate  # noqa: SLF001 - pytest has no public name for what ends them
         try:
-            stop = checks.run(partial(self._work, session), partial(fixtures.teardown_exact, None))
+            stop = checks.run(partial(self._work, session), self._end_fixtures)
         finally:
             self.rate = checks.rate
             self.column_errors += checks.errors
@@ -395,6 +394,7 @@ class LabRun(EndedChecks):
             # After the last one the module's fixtures end, and the lab stays: the session follows.
             followers = [*(self.selected[number] for number in checks[1:]), session]
             for link.check, following in zip(checks, followers, strict=True):
+                link.begun = True
                 item = self.selected[link.check]
                 self._outcome = "passed"
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -405,6 +405,12 @@ class LabRun(EndedChecks):
                 self.column_errors.clear()
                 if stop is not None:
                     return
+
+    def _end_fixtures(self) -> None:
+        """End the fixtures that a worker still has: nothing follows its last check."""
+        if self._link is not None and self._link.begun:
+            item = self.selected[self._link.check]
+            item.config.hook.pytest_runtest_teardown(item=item, nextitem=None)
 
     def open_lab(self) -> LabOpened:
         """The lab of this run as a context."""

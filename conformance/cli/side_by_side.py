@@ -208,7 +208,8 @@ class Link:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self.check = 0  # the running one
+        self.check = 0  # the running one, or that which ran last
+        self.begun = False  # whether one has run
 
     def write(self, record: AnyRecord) -> None:
         """Send a record of the running check."""
