@@ -1,8 +1,8 @@
 """How much each experiment looks at in a run: the data of ``volume.toml``, and what a run fell short of.
 
 Silence is no pass. An experiment that is gone, returns at once or gets half of its list leaves no trace in verdicts;
-here it leaves one. The numbers come from runs of the profile quick on sound servers of several versions (``python -m
-tests.volume``). They are seven tenths of the Cases of these runs, and 1 where the runs differ.
+here it leaves one. The numbers (``python -m tests.volume``) come from runs of the profile quick on sound servers of
+several versions. They are seven tenths of the Cases of these runs, and 1 where the runs differ.
 """
 
 from __future__ import annotations
