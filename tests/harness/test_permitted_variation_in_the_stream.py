@@ -1,4 +1,5 @@
-"""What the worklog leaves free reaches the stream as a difference: a failure inside the observed versions only."""
+"""Variations that the worklog leaves free reach the stream as differences: failures inside the observed versions only.
+"""
 
 from __future__ import annotations
 
