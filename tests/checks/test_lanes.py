@@ -60,8 +60,7 @@ def test_every_named_room_is_one_of_the_kit() -> None:
 
 
 def test_the_experiments_that_need_a_replica_share_a_lane() -> None:
-    """Experiments whose source asks the lab for a pair are those of the first lane; one that only lists pairs is not.
-    """
+    """Experiments whose source asks the lab for a pair are in the first lane; one that only lists pairs is not."""
     asking = {
         path.relative_to(CHECKS).parts[0]
         for path in CHECKS.rglob("*.py")

@@ -1,5 +1,4 @@
-"""Variations that the worklog leaves free reach the stream as differences: failures inside the observed versions only.
-"""
+"""Variations that the worklog leaves free are differences in the stream: failures inside the observed versions only."""
 
 from __future__ import annotations
 
