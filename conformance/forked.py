@@ -47,17 +47,17 @@ class Child:
     error: BaseException | None = None
 
     def take(self) -> Any:
-        """What it returned; raises what it raised."""
+        """Return what the child returned, or raise what it raised."""
         if self.error is not None:
             raise self.error
         return self.result
 
     def printed(self) -> Iterator[bytes]:
-        """What it wrote to standard output, in pieces."""
+        """Return the pieces that the child wrote to standard output."""
         return _pieces(self.output)
 
     def told(self) -> Iterator[str]:
-        """What it wrote to standard error, in pieces."""
+        """Yield the pieces that the child wrote to standard error."""
         self.messages.seek(0)
         text = _text(self.messages)
         while piece := text.read(_PIECE):

@@ -152,7 +152,7 @@ class Subject(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked(Record):
-    """What a live server showed about the table of versions, beside the table's prediction for its version.
+    """The answers of a live server about the table of versions, beside the table's prediction for its version.
 
     Each row has ``row``, ``predicted``, ``known`` (false: the table only assumes), and ``mark`` (how it is known). It
     has ``found`` with ``agrees``, or a ``note`` why the lab found nothing. The record's own ``note`` says why the lab

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """What the judge says about one case, worst first."""
+    """The verdict of the judge about one case, worst first."""
 
     SILENT_LOSS = "silent-loss"
     CRASH = "crash"

@@ -6,8 +6,8 @@ ended, its way is looked up: a known one tells libFuzzer nothing. Of a new way t
 hears all of them if one of them never ran before as often.
 
 Two things stay as they were without this. An input that is smaller than all before it on its way, or with one of its
-blocks, is told as well, as libFuzzer then keeps it in place of the larger one. And a block that ran often is told as
-often as libFuzzer distinguishes.
+blocks, is told as well. libFuzzer then keeps it in place of the larger one. And a block that ran often is told as often
+as libFuzzer distinguishes.
 """
 
 from __future__ import annotations

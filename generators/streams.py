@@ -57,7 +57,7 @@ _HEARTBEAT: Final = HeartbeatV2(name=b"", position=4)  # name and position are t
 
 
 class Starts:
-    """What a group begins with."""
+    """The event that a group begins with, if any."""
 
     GTID = "gtid"
     ANONYMOUS = "anonymous"

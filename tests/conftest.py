@@ -85,10 +85,10 @@ def _uses_spark(path: Path) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Those marked ``nightly`` run only where the marker is named (``-m nightly``); on several cores, long files first.
+    """Deselect ``nightly`` tests unless the marker is named (``-m nightly``); on several cores, run long files first.
 
-    Long are those that start servers or Spark, and those marked ``slow``. The short ones come last, so that all workers
-    end together.
+    Long are files with tests that start servers or Spark, or that are marked ``slow``. The short ones come last, so
+    that all workers end together.
     """
     if "nightly" not in config.option.markexpr:
         nightly = {item for item in items if item.get_closest_marker("nightly")}
@@ -156,7 +156,7 @@ def server(installation: Installation) -> Iterator[ProcessServer]:
 
 @pytest.fixture
 def atheris() -> None:
-    """What needs atheris is skipped where there is none, but never in CI on a machine that could have it."""
+    """Skip a test that needs atheris where there is none, but fail it in CI on a machine that could have it."""
     if find_spec("atheris") is not None:
         return
     if os.environ.get("CI") and sys.platform == "linux" and os.uname().machine == "x86_64":

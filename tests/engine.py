@@ -1,10 +1,10 @@
 """A container engine for tests: ``python -m tests.engine [--image mysql] [--image lab] COMMAND...``.
 
 Runs COMMAND with DOCKER_HOST set. An engine that answers already (DOCKER_HOST, or the machine's own socket) is used as
-it is. Else a private one is started, as root, from Debian's packages docker.io, containerd and runc: its data, socket
-and state live in one temporary directory, and it runs with COMMAND in network and mount namespaces of its own, so that
-bridges, packet filter rules and mounts are gone with the last process. Images are built before that, or taken from the
-user's cache, by the same engine in the machine's own network (the package archive is there), with a data directory
+it is. Else a private one is started, as root, from Debian's packages docker.io, containerd and runc. Its data, socket
+and state live in one temporary directory. It runs with COMMAND in network and mount namespaces of its own. So bridges,
+packet filter rules and mounts are gone with the last process. Images are built before that, or taken from the user's
+cache. The same engine builds them in the machine's own network (the package archive is there), with a data directory
 that both share.
 
 Exit code: that of COMMAND; 77 when no engine can be had (the last line of stderr says what is missing); 3 when it
@@ -302,7 +302,8 @@ def run_private(command: list[str], images: list[str]) -> int:
 
 
 def run_inside(directory: Path, command: list[str], images: list[str]) -> int:
-    """What ``run_private`` runs in new namespaces: first to build, then, without the machine's network, COMMAND."""
+    """Do in new namespaces what ``run_private`` asks for: build the images, or run COMMAND without the machine's
+    network."""
     if images:
         with unused_bridge() as bridge, private(directory, bridge=bridge) as address:
             return 0 if build(address, images) else FAILED

@@ -87,7 +87,7 @@ def run(command: Sequence[str], report: Path) -> dict[str, Any]:
 
 
 def _commit() -> str:
-    """That of this tree; empty outside of a clone."""
+    """The commit of this tree; empty outside of a clone."""
     words = ["git", "-C", str(ROOT), "rev-parse", "--short=8", "HEAD"]
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
 

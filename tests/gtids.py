@@ -11,7 +11,8 @@ _SERVER: Final = UUID("6d31aba5-e4a6-11f1-9d7e-02fc00000001")
 
 
 def gtid(number: int) -> Gtid:
-    """That of transaction ``number``, from 1: committed a microsecond after the one before it, which it waits for."""
+    """The GTID of transaction ``number``, from 1. It is committed a microsecond after the one before, which it waits
+    for."""
     return Gtid(
         uuid=_SERVER,
         gno=number,

@@ -1,4 +1,4 @@
-"""What the tests with a real server share: programs started and watched, and what may be left of them: nothing."""
+"""Helpers of the tests with a real server: programs are started and watched, and nothing may be left of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class Ended:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Of a program under test: no colours, no settings of the developer's, a warning of what it does not close."""
+    """The environment of a program under test: no colours, no settings of the developer's, a warning of what it does
+    not close."""
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -1,12 +1,13 @@
 """The faults that tests plant: ``python -m tests.planted`` (from the repository's root) plants every one of them, and
 says for each requirement how many its checks and judges caught. ``python -m tests.faults`` counts these and all others.
 
-A test plants a fault if one of its parameters is called ``fault`` (or ``checks``: those that must notice), or if it is
-marked ``planted`` with the requirements that the fault breaks (none: it breaks no requirement of a worklog). A fault
-that several tests plant is caught if all of them catch it. Options are pytest's: ``-m "not live"`` leaves out what
-needs a server, ``-k`` selects. Exit status 1 if a fault was missed, if a requirement with checks of its own has fewer
-than two faults or one that is judged within another has none, or if nothing ran. Where the tests cannot
-be collected, that and the reason are all that is said: what was not collected is no missing fault.
+A test plants a fault if one of its parameters is called ``fault`` (or ``checks``: those that must notice). It plants
+one too if it is marked ``planted`` with the requirements that the fault breaks (none: it breaks no requirement of a
+worklog). A fault that several tests plant is caught if all of them catch it. Options are pytest's: ``-m "not live"``
+leaves out what needs a server, ``-k`` selects. Exit status 1 if a fault was missed, if a requirement has too few
+faults, or if nothing ran. A requirement with checks of its own must have two, and one that is judged within another
+must have one. Where the tests cannot be collected, that and the reason are all that is said: what was not collected is
+no missing fault.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def _last_line(text: str) -> str:
 
 
 def _of_checks(checks: Iterable[str]) -> tuple[str, ...]:
-    """What the checks of the update campaign judge that must notice."""
+    """The requirements of those checks of the update campaign that must notice."""
     from conformance.harness.update_checks import UPDATE_CHECKS
 
     return tuple(name for check in sorted(checks) for name in UPDATE_CHECKS[check].requirements)

@@ -1,10 +1,11 @@
 """The committed corpora of the fuzz targets, made from their seeds and all boundary vectors of the tests.
 
 ``python -m tests.seeds`` writes ``fuzz/corpora/<target>.zip``, the same bytes for the same inputs; with names of
-targets only those. ``--from DIR`` adds what fuzzing found (the user's own corpora), ``--merge`` lets the fuzzer keep
+targets only those. ``--from DIR`` adds what fuzzing found (the user's own corpora). ``--merge`` lets the fuzzer keep
 only the smallest inputs that together reach all that all of them reach (needs the extra ``fuzz``).
 
-What may crash other people's software stays out: a repository is read by everybody, and the seeds make it again.
+Inputs that may crash other people's software stay out: a repository is read by everybody, and the seeds make them
+again.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def collected() -> list[Counted]:
 
 
 def test_every_requirement_with_checks_of_its_own_has_faults(collected: list[Counted]) -> None:
-    """Of the tests as they are collected; whether each fault is caught is for those tests to say."""
+    """Tests are counted as they are collected; whether each fault is caught is for those tests to say."""
     found = {name: counts.total() for name, counts in by_requirement(collected).items()}
     judged = [name for name, row in REQUIREMENTS.items() if row.explanation is None]
     assert {name: found.get(name, 0) for name in judged if found.get(name, 0) < LEAST} == {}

@@ -1,4 +1,4 @@
-"""What a server did with an update Case: counts, errors, rows read back, and the bytes of its binary log."""
+"""The observation of an update Case on a server: counts, errors, rows read back, and the bytes of its binary log."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ class SqlCase(CaseFrame):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlAnswer:
-    """What a server answered to one statement. ``form`` is read out of ``events`` (``judge.updates.forms``).
+    """The answer of a server to one statement. ``form`` is read out of ``events`` (``judge.updates.forms``).
 
     ``bogus_log``: the server did not send the events, because it could not read them itself. ``notes``: the numbers of
     warnings that came with the level Note.

@@ -1,8 +1,8 @@
-"""Who runs where, when the checks of a run go side by side on servers of their own.
+"""The assignment of checks to workers, when the checks of a run go side by side on servers of their own.
 
 The unit is a module of checks: its fixtures and its order stay as they are. Experiments that use the same further
-server (a replica, an applier fed by hand) share a lane, and one worker takes the lane, so that such a server starts
-once. All other experiments go to whoever is free. When none is left, who has nothing to do helps with the longest lane:
+server (a replica, an applier fed by hand) share a lane. One worker takes the lane, so that such a server starts once.
+All other experiments go to whoever is free. When none is left, a worker with nothing to do helps with the longest lane:
 another start of such a server takes less time than an idle core loses.
 """
 

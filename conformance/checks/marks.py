@@ -1,4 +1,4 @@
-"""What a module of checks judges, read from its source, so that a run need not import all of them."""
+"""The requirements that a module of checks judges, read from its source, so that a run need not import all modules."""
 
 from __future__ import annotations
 

@@ -78,14 +78,14 @@ def command(
     numbers as numbers. Options that leave events out act before the replay, so that it may lack rows or tables.
 
     --verify stands behind the logs and takes all tablespaces of the tables, one file for each table or partition. Every
-    row is compared, value by value, except virtual columns, which no file has. Exit code 1 if a row is missing,
-    differs, or is only in a file, if one side lacks a table, and if a file is damaged. The logs must begin with the
-    empty server. Files of a running server lag behind: copy them after FLUSH TABLES … FOR EXPORT, or after a shutdown.
-    With --jobs, processes share the tables out: each reads all logs, and the rows of its own tables.
+    row is compared, value by value, except virtual columns, which no file has. The exit code is 1 if a row is missing,
+    differs, or is only in a file. It is also 1 if one side lacks a table, or a file is damaged. The logs must begin
+    with the empty server. Files of a running server lag behind: copy them after FLUSH TABLES … FOR EXPORT, or after a
+    shutdown. With --jobs, processes share the tables out: each reads all logs, and the rows of its own tables.
 
     --undo prints BINLOG statements for the client mysql, each with its rows as comments. It needs FULL images, and
-    resolves diffs. Statements that change tables, XA transactions, and a row that a later transaction changed, which
-    stays, end it with exit code 1, before anything is printed.
+    resolves diffs. Three things end it with exit code 1, before anything is printed: statements that change tables, XA
+    transactions, and a row that a later transaction changed, if that transaction stays.
     """
     from conformance.cli.apply_verify import Verification
 

@@ -33,7 +33,10 @@ _END_OF_LOGS: Final = "\0"  # between a worker's messages about logs and those a
 
 
 class Share(NamedTuple):
-    """What a worker found. ``events``: how many it read before the ``error``. ``owned``: the tables it compared."""
+    """The findings of a worker.
+
+    ``events``: how many it read before the ``error``. ``owned``: the tables it compared.
+    """
 
     events: int
     error: CliError | None = None

@@ -52,8 +52,8 @@ def command(
     mysql://USER@HOST:PORT/NAME for one of them. Nothing is said of features that a tool reads, and of those that
     were not measured.
 
-    Exit code 0: nothing of this was found. Exit code 1: a tool loses, alters or refuses events, rows are in statements
-    only, a transaction is beyond a --limit, or a log is damaged, cut off, or encrypted without its key. Exit code 2: a
+    Exit code 0: nothing of this was found. Exit code 1: a tool loses, alters or refuses events; rows are in statements
+    only; a transaction is beyond a --limit; or a log is damaged, cut off, or encrypted without its key. Exit code 2: a
     file is missing, or is no binary log. Exit code 3: a server could not be asked.
     """
     from conformance.checks.decoders.forecast.forecast import forecast

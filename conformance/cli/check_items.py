@@ -1,4 +1,4 @@
-"""What pytest collected of the kit's checks: names and marks. pytest loads this module in every project."""
+"""The names and marks of the kit's checks that pytest collected. pytest loads this module in every project."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ def _with_recordings(
 
 
 def _plan(seed: str, updates: int, servers: list[str], subjects: list[str]) -> str:
-    """What the run is going to do."""
+    """Describe what the run is going to do."""
     words = [f"seed {seed}"]
     if servers:
         words.append("recorded updates" if servers == ["none"] else f"{updates:,} updates")

@@ -1,4 +1,4 @@
-"""What the subcommands share: output, messages to the user, progress, and errors that carry an exit code.
+"""Common parts of the subcommands: output, messages to the user, progress, and errors that carry an exit code.
 
 Data goes to stdout, messages to stderr. The exit codes are those of design 6. Text from a log, a server or a file name
 may hold control characters. Messages always escape them; data keeps them, except on a terminal, which would obey them.

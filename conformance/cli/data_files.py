@@ -1,4 +1,4 @@
-"""What the commands that read InnoDB data files share: opening, windows, errors with their exit codes, notes."""
+"""Common parts of the commands that read InnoDB data files: opening, windows, errors with their exit codes, notes."""
 
 from __future__ import annotations
 

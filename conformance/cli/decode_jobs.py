@@ -3,8 +3,9 @@
 A part begins between two transactions. What is printed there may depend on what was printed before: a session's
 settings, a GTID, a transaction that a filter leaves open. So a part's reader guesses this state: it takes that of the
 latest part that is done, and looks at the events just before its own. Output counts only if the part before ended in
-exactly the guessed state; else the part is read again from the true one. Where a state cannot be handed over, or rows
-need a TABLE_MAP of an earlier part, one process reads all from the beginning, and drops what was printed already.
+exactly the guessed state; else the part is read again from the true one. Some states cannot be handed over, and some
+rows need a TABLE_MAP of an earlier part. Then one process reads all from the beginning, and drops what was printed
+already.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Piece(NamedTuple):
     stop: int | None = None
 
     def part(self, files: Sequence[str]) -> Part | None:
-        """What to read of the file; ``None``: all of it."""
+        """Return the part of the file that is read; ``None``: all of it."""
         if self.start is None and self.stop is None:
             return None
         return Part(files[self.file], self.start, self.stop)
@@ -58,7 +59,7 @@ class Stretch(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What a worker tells of a piece. ``end`` is ``None`` where the state cannot be handed over.
+    """The report of a worker about a piece. ``end`` is ``None`` where the state cannot be handed over.
 
     ``begin`` is ``None`` where it could not guess, or where a TABLE_MAP is missing.
     """
@@ -186,7 +187,7 @@ class _Chain:
 
 
 class _Guess(NamedTuple):
-    """What a part's reader takes for the state before the part. ``first``: there is nothing before it."""
+    """The state that a part's reader assumes before the part. ``first``: there is nothing before it."""
 
     state: Any
     certain: bool = False

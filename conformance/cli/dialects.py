@@ -1,4 +1,4 @@
-"""What ``--dialect V`` means: a dialect by its name, or by the version of a server."""
+"""The meaning of ``--dialect V``: a dialect by its name, or by the version of a server."""
 
 from __future__ import annotations
 

@@ -68,7 +68,8 @@ def server(
     diverged: sound events, applied to other documents than those they were made for.
 
     malformed: damaged events. Some of them end released servers and mysqlbinlog. The lab starts those programs again,
-    keeps the inputs in a directory that only you can read, makes them smaller, and describes them for the vendor.
+    and keeps the inputs in a directory that only you can read. It makes the inputs smaller, and describes them for the
+    vendor.
 
     streams: relay logs with transactions of every kind and one damaged event. The replica that reads them must survive.
 

@@ -252,7 +252,7 @@ def _flags(value: OffPage) -> list[str]:
 
 
 def _described(lob: Lob) -> dict[str, Any]:
-    """What the first page says of a value."""
+    """Return the facts about a value that its first page tells."""
     return {"format": lob.format, "first_page": lob.first.number, "lob_version": lob.current}
 
 

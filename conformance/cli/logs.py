@@ -1,4 +1,4 @@
-"""What the commands that read binary log files share: opening, errors with their exit codes, notes, progress."""
+"""Common parts of the commands that read binary log files: opening, errors with their exit codes, notes, progress."""
 
 from __future__ import annotations
 

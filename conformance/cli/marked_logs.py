@@ -1,4 +1,4 @@
-"""What ``decode`` says about the boundary markers of a file (WL#4162, I3); a file without markers gets no message."""
+"""Messages of ``decode`` about the boundary markers of a file (WL#4162, I3); a file without markers gets no message."""
 
 from __future__ import annotations
 

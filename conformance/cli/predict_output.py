@@ -1,4 +1,4 @@
-"""What ``binlog-lab predict`` found, as text or as an object for JSON."""
+"""The findings of ``binlog-lab predict``, as text or as an object for JSON."""
 
 from __future__ import annotations
 

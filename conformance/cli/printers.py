@@ -1,7 +1,7 @@
-"""What ``decode`` makes of the events of logs: the text of mysqlbinlog, or a line for each row change.
+"""The output of ``decode`` for the events of logs: the text of mysqlbinlog, or a line for each row change.
 
 A printer can stop between two transactions and another one go on there: ``state`` has all that the rest depends on.
-Each imports what its form needs when it is made: of a short log, most of the time is imports.
+Each printer imports the modules for its form when it is made, because for a short log most of the time goes to imports.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ _PRINTED: Final = Choice.PRINTED  # looking up a member of an enumeration costs 
 
 @dataclass(slots=True)
 class Tally:
-    """What the closing line counts. ``shown``: events or row changes. ``hidden``: events by name that are not shown."""
+    """The counts of the closing line.
+
+    ``shown``: events or row changes. ``hidden``: events by name that are not shown.
+    """
 
     shown: int = 0
     unresolved: int = 0
@@ -84,7 +87,7 @@ class Printer(Protocol):
         ...
 
     def tally(self) -> Tally:
-        """What was counted since the last time; begins anew."""
+        """Return the counts since the last time, and begin anew."""
         ...
 
     def closing(self, tally: Tally) -> str:

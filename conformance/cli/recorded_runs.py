@@ -36,7 +36,7 @@ class RecordedRun:
 
     @property
     def words(self) -> dict[str, str]:
-        """What the run's record says."""
+        """The words about the recording in the run's record: made or judged, and where."""
         return {"made" if self._makes else "judged": str(self.tapes.path)}
 
     @property
@@ -102,7 +102,7 @@ class RecordedRun:
 
 
 def recorded_run(settings: Settings) -> RecordedRun | None:
-    """What the settings ask for, if it is a recording. Raises errors of the family of servers."""
+    """Return the run with a recording, if the settings ask for one. Raises errors of the family of servers."""
     spec = parse_spec(settings.server)
     if spec.kind is Kind.RECORDED:
         assert spec.path is not None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Choice(NamedTuple):
-    """What of a file is printed, and how."""
+    """The choice of what is printed of a file, and how."""
 
     id: int | None
     type: int | None

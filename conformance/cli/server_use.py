@@ -1,4 +1,4 @@
-"""What the commands that use servers share: errors as exit codes, and the progress of a fetch."""
+"""Common parts of the commands that use servers: errors as exit codes, and the progress of a fetch."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Stop(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """What a worker tells of a check that has ended. ``rate``: updates in a second, where it ran the campaign.
+    """The report of a worker about a check that has ended. ``rate``: updates in a second, where it ran the campaign.
 
     ``errors``: why it could not run, where the run goes on without it.
     """

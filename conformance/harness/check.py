@@ -1,4 +1,4 @@
-"""What a check function gets: the session, the size of its profile, its blocks, and the ways to end.
+"""A check as its function gets it: the session, the size of its profile, its blocks, and the ways to end.
 
 A check never raises a failure itself: the failures that its blocks recorded fail it once, at its end
 (:func:`concluding`).

@@ -34,7 +34,7 @@ PATIENCE: Final = 5  # answers in succession that did not come
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What became of one Case: a judgement, or the reason why there is none."""
+    """The result of one Case: a judgement, or the reason why there is none."""
 
     judgement: Judgement | None
     answer: Answer

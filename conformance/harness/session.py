@@ -216,7 +216,7 @@ class Lab:
 
     @property
     def questions(self) -> Questions:
-        """What the server under test has; it is asked each question once."""
+        """The answers of the server under test about what it has; it is asked each question once."""
         if self._questions is None:
             assert self.server is not None
             self._questions = Questions(self.server)

@@ -38,7 +38,7 @@ _NO_LOG: Final = b"this is a text, not a binary log\n" * 8
 
 
 class Outcome(StrEnum):
-    """What came of a step."""
+    """The outcome of a step."""
 
     OK = "ok"
     NOTE = "note"  # the adapter works; the suite will judge this
@@ -121,7 +121,7 @@ def _rows(subject: Subject, hello: Hello, case: DecoderCase, place: Path) -> Ste
 
 
 def _compared(case: DecoderCase, answer: Answer, judgement: Judgement) -> tuple[str, ...]:
-    """What was expected, and what came."""
+    """Return the lines with the verdict, what was expected, and what came."""
     changes = [
         json.dumps(change, ensure_ascii=False, default=str) for change in (case.expected[0], *answer.changes[:1])
     ]
@@ -144,7 +144,7 @@ def _twice(subject: Subject, case: DecoderCase, place: Path) -> Step:
 
 
 def _feature(subject: Subject, hello: Hello, case: DecoderCase, place: Path) -> Step:
-    """What not every decoder reads: its loss is no fault of the adapter, but people want to know."""
+    """Try a feature that not every decoder reads: its loss is no fault of the adapter, but people want to know."""
     title = f"it reads {case.id}: {case.title}"
     answer = _answer(subject, case, place)
     if answer.failure is Failure.GARBLED:

@@ -84,7 +84,10 @@ def _missing(check: Check, case: SqlCase, nodes: Mapping[str, Server]) -> str:
 
 
 def _message(statement: SqlStatement, verdict: SqlVerdict) -> str:
-    """What a record says of a statement: of one whose outcome decides nothing, that the server does not show it."""
+    """Return a record's message about a statement.
+
+    Of a statement whose outcome decides nothing, it says that the server does not show it.
+    """
     note = statement.note or "the statement does not end as it should"
     if verdict.verdict is not Verdict.NOT_APPLICABLE or note.startswith(NEEDS):
         return note

@@ -1,4 +1,4 @@
-"""What the records of one run share: the stored Cases, and the signatures of known failures."""
+"""Common parts of the records of one run: the stored Cases, and the signatures of known failures."""
 
 from __future__ import annotations
 

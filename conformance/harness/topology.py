@@ -194,7 +194,7 @@ class Pairs:
 
 
 def _of_gtids(options: Mapping[str, str | None]) -> dict[str, str | None]:
-    """What both servers of a pair must have alike."""
+    """Return the options about GTIDs, which both servers of a pair must have alike."""
     return {name: value for name, value in options.items() if name in _GTIDS}
 
 

@@ -75,7 +75,7 @@ def record_witness(
 
 
 def expected_of(entry: Deviation) -> str:
-    """What shows an entry, as text."""
+    """Describe what shows an entry of the list of deviations."""
     if entry.crash is not None:
         return str(entry.crash)
     if entry.switch is not None:

@@ -1,4 +1,4 @@
-"""What the census counts at borders: of sizes, of names, and of values that stand in the place of others."""
+"""The rules that the census counts at borders: of sizes, of names, and of values that stand in the place of others."""
 
 from __future__ import annotations
 

@@ -299,7 +299,10 @@ def _rows_query(answers: Answers) -> Value:
 
 
 def _time_hours(answers: Answers) -> Value:
-    """What is left of 838:59:59 in a document; its text as it was made shows the hours of the last day alone."""
+    """Return which hours of 838:59:59 a document keeps: all, or those of a datetime.
+
+    Of the latter, its text as it was made shows the hours of the last day alone.
+    """
     text = _ask(answers, "text time")
     hours = {'"838:59:59.000000"': "all", '"06:59:59.000000"': "of-datetime"}
     if text is not None and text not in list(hours):  # a list: no answer has to be hashable

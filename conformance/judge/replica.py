@@ -1,4 +1,4 @@
-"""What a replica must hold: the reference applier over the source's events, and the comparison of two tables. Pure.
+"""The model of a replica: the reference applier over the source's events, and the comparison of two tables. Pure.
 
 The model follows the applier's documents byte by byte (requirements FR2, requirements FR4, partial-update 6.2). So it
 predicts a stop by its transaction, row and column. It still compares exactly a row that was repaired, or that started

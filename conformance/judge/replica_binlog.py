@@ -1,4 +1,4 @@
-"""What a replica writes to its own log of the updates it applies (requirements FR6), and its redo log. Pure.
+"""A replica's own log of the updates it applies (requirements FR6), and its redo log. Pure.
 
 The model predicts the whole log byte for byte, as the source's log: from the received events, the applier's rows, and
 the replica's own settings. Bodies and comparison are those of the source's log (``Model``, ``judge.events``).

@@ -135,7 +135,10 @@ _TEXTS: Final = {
 
 
 def text_of(number: int, table: str, column: str) -> str:
-    """What the server's text for an error must contain (requirements 0.4); empty where the sheets have no text."""
+    """Return the words that the server's text for an error must contain (requirements 0.4).
+
+    They are empty where the sheets have no text.
+    """
     return _TEXTS.get(number, "").format(table=table, column=column)
 
 

@@ -1,4 +1,4 @@
-"""What Python would answer by its own version: forms of values in messages, small letters, base64, JSON, deep calls.
+"""Substitutes for what depends on Python's version: values in messages, small letters, base64, JSON, deep calls.
 
 Python's Unicode tables grow with every version, and so does what ``repr()`` shows and ``str.lower()`` changes. What
 ``base64`` takes for padding has changed as well, and how deep ``json`` reads depends on the stack.

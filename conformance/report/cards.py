@@ -1,4 +1,4 @@
-"""What a failure's card offers beside its evidence: files with their sizes, a script, the nearest listed deviation."""
+"""The parts of a failure's card beside its evidence: files with their sizes, a script, the nearest listed deviation."""
 
 from __future__ import annotations
 

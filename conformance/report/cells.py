@@ -63,7 +63,10 @@ def cell_of(block: Block, requirement: str) -> Cell:
 
 @dataclass(slots=True)
 class CheckTotals:
-    """What one check found about one subject. ``verdicts`` count every case, those of listed deviations included."""
+    """The findings of one check about one subject.
+
+    ``verdicts`` count every case, those of listed deviations included.
+    """
 
     requirements: defaultdict[str, Cell] = field(default_factory=lambda: defaultdict(Cell))
     verdicts: Counter[str] = field(default_factory=Counter)

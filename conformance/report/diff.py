@@ -30,7 +30,7 @@ class DiffError(Exception):
 
 
 class Change(StrEnum):
-    """What happened between the two runs, in the order of reports."""
+    """The change of a result between the two runs, in the order of reports."""
 
     NEW = "new"  # fails in B, and did not fail in A
     FIXED = "fixed"  # failed in A; B judged it, and it does not fail
@@ -233,7 +233,7 @@ def _cases(before: Side, after: Side, subjects: dict[str, tuple[str | None, str 
 
 
 def _change(before: Result | None, after: Result | None, *, judged: bool) -> Change | None:
-    """What happened. ``judged``: run B judged the requirement, and records failures alone."""
+    """Return the change between two results. ``judged``: run B judged the requirement, and records failures alone."""
     failed = before is not None and before.failed
     if after is not None and after.failed:
         return Change.STILL if failed else Change.NEW

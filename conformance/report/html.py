@@ -1,7 +1,7 @@
 """``index.html``: one file that opens from a disk without a network and contains no scripts.
 
-The page says first what came out, then why. Its parts: the strip, decoders with the matrices of requirements and Cases,
-requirements by servers, failures, what did not run, the census of exercised rules, and the run's environment. A failure
+The page says first what came out, then why. Its parts: the strip; decoders with the matrices of requirements and Cases;
+requirements by servers; failures; what did not run; the census of exercised rules; and the run's environment. A failure
 shows its bytes aligned by field and the command that repeats it; those of a decoder stand on its own page. The content
 policy allows the page's style by its hash and forbids everything else.
 """
@@ -186,7 +186,7 @@ def _judged_on(subjects: list[Subject], rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def _decoders(summary: Summary) -> dict[str, Any]:
-    """What the page shows of decoders: nothing where the run judged none."""
+    """Return the values that the page shows of decoders: nothing where the run judged none."""
     matrix = summary.matrix
     rows = matrix.rows()
     anomalies = [row for row in rows if row.anomalies]

@@ -289,7 +289,7 @@ class Summary:
 
     @property
     def checks(self) -> dict[tuple[str, str], CheckTotals]:
-        """What each check found about each subject.
+        """The findings of each check about each subject.
 
         A verdict without a block counts as a case of its own, so that it is not lost. Its run died inside the block, or
         its check could not start.
@@ -317,7 +317,7 @@ class Summary:
         return out
 
     def kind_of(self, verdict: CaseVerdict) -> tuple[str, str | None]:
-        """What two failures of the same kind share: the signature; failures of two decoders are never of one kind."""
+        """Return the kind of a failure: signature and decoder, as failures of two decoders are never of one kind."""
         decoder = verdict.subject if verdict.subject in self.matrix.decoders else None
         return verdict.signature or verdict.case, decoder
 
@@ -397,7 +397,7 @@ class Summary:
 
     @property
     def trust(self) -> dict[str, str]:
-        """What a run that compared bytes took on trust, for lack of a rule, to which part of it."""
+        """The facts that a run took on trust, for lack of a rule, when it compared bytes: each with the part of it."""
         return self.run.trust if self.run and self.counters["bytes_compared"] else {}
 
     def table_findings(self) -> list[dict[str, Any]]:
@@ -493,12 +493,12 @@ class Summary:
         }
 
     def _noticed(self) -> dict[str, Any]:
-        """What ``results.json`` adds about the surroundings of the run."""
+        """Return the part of ``results.json`` about the surroundings of the run."""
         rows = [{**_without_type(notice), "count": count} for notice, count in self.notices.items()]
         return {"notices": rows} if rows else {}
 
     def _decoder(self, subject: Subject) -> dict[str, Any]:
-        """What ``results.json`` adds for a decoder: facts, Cases by verdict, and distinct defects."""
+        """Return the part of ``results.json`` for a decoder: facts, Cases by verdict, and distinct defects."""
         facts = {name: getattr(subject, name) for name in ("name", "language", "url", "spec", "unavailable")}
         out: dict[str, Any] = {name: value for name, value in facts.items() if value}
         if subject.id in self.matrix.verdicts:

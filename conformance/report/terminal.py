@@ -245,7 +245,7 @@ def _matrix(console: Console, summary: Summary) -> None:
 
 
 def _asked(console: Console, summary: Summary) -> None:
-    """What the servers showed about the table of versions."""
+    """Print what the servers showed about the table of versions."""
     for name, asked in summary.asked.items():
         console.print(f"table of versions, {name}: {wording.asked_words(asked)}", style="dim", markup=False)
     for row in summary.table_findings():

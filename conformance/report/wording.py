@@ -250,7 +250,7 @@ def table_finding(row: dict[str, Any]) -> str:
 
 
 def asked_words(asked: Asked) -> str:
-    """What a server showed about the table of versions, in one sentence."""
+    """Say in one sentence what a server showed about the table of versions."""
     if asked.note:
         return asked.note
     agreeing = sum(row.get("agrees") is True for row in asked.rows)
@@ -264,7 +264,7 @@ def asked_words(asked: Asked) -> str:
 
 
 def notices(counts: Mapping[Notice, int]) -> Iterator[str]:
-    """What the run met in its surroundings, the first few of each kind."""
+    """Yield the notices of what the run met in its surroundings, the first few of each kind."""
     kinds: dict[tuple[str, str], list[Notice]] = {}
     for notice in counts:
         kinds.setdefault((notice.subject, notice.kind), []).append(notice)

@@ -1,4 +1,4 @@
-"""What the version in a log's FORMAT_DESCRIPTION says: how its TABLE_MAPs are read, which lengths it describes."""
+"""The meaning of the version in a log's FORMAT_DESCRIPTION: how TABLE_MAPs are read, which lengths it describes."""
 
 from __future__ import annotations
 

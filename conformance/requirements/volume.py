@@ -1,8 +1,8 @@
 """How much each experiment looks at in a run: the data of ``volume.toml``, and what a run fell short of.
 
 Silence is no pass. An experiment that is gone, returns at once or gets half of its list leaves no trace in verdicts;
-here it leaves one. The numbers are seven tenths of the Cases that runs of the profile quick had on sound servers of
-several versions, and 1 where the runs differ (``python -m tests.volume``).
+here it leaves one. The numbers (``python -m tests.volume``) come from runs of the profile quick on sound servers of
+several versions. They are seven tenths of the Cases of these runs, and 1 where the runs differ.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def shortfalls(
     updates: int | None,
     decoders: bool = False,
 ) -> Iterator[Shortfall]:
-    """What one subject's run fell short of.
+    """Yield the shortfalls of one subject's run.
 
     ``counted``: Cases by experiment and requirement. ``excused``: pairs that are not applicable, or that are told as
     not run. ``requirements``: those that were asked for; none: all. ``updates``: how many were to be judged;

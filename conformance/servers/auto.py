@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """What the caller wants of a server, apart from which server. Some kinds cannot fulfil all wishes (see
-    :func:`resolve`).
+    """The caller's wishes for a server, apart from which server it is.
+
+    Some kinds of servers cannot fulfil all wishes (see :func:`resolve`).
     """
 
     server_id: int = 1

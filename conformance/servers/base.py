@@ -1,4 +1,4 @@
-"""What every real server offers to the lab, whoever started it."""
+"""The interface that every real server offers to the lab, whoever started it."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class Server(Closing):
         return SCHEMA_PREFIX + secrets.token_hex(6)
 
     def observed(self, what: str, look: Callable[[Any], Seen]) -> Seen:  # noqa: ARG002 - the name is for recordings
-        """What the lab sees of the server beside its answers: ``look`` gets the server. A recording holds it too.
+        """Return the lab's view of the server beside its answers: ``look`` gets the server. A recording holds it too.
 
         The result is made of ``None``, numbers, texts, bytes and lists.
         """

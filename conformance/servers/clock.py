@@ -1,7 +1,7 @@
 """The time, for code that waits for a server: deadlines, pauses between two looks.
 
-A run that is recorded writes down what the clock showed, and a run that judges a recording sees the same moments and
-does not pause (``servers.recording``). Code that only measures its own work asks :mod:`time`.
+A run that is recorded writes down what the clock showed. A run that judges a recording sees the same moments and does
+not pause (``servers.recording``). Code that only measures its own work asks :mod:`time`.
 """
 
 from __future__ import annotations

@@ -37,12 +37,12 @@ class Ended(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What the program said on its standard error, as text."""
+        """The text that the program wrote on its standard error."""
         return self.stderr.decode("utf-8", "replace").strip()
 
 
 class Limits(NamedTuple):
-    """What a program may use at most: seconds of processor time, bytes of address space."""
+    """The most that a program may use: seconds of processor time, bytes of address space."""
 
     processor_seconds: int
     address_space: int

@@ -1,5 +1,6 @@
-"""What this machine offers the lab: the facts behind ``binlog-lab doctor``. The survey keeps nothing and leaves
-nothing running.
+"""The facts about what this machine offers the lab, which ``binlog-lab doctor`` shows.
+
+The survey keeps nothing and leaves nothing running.
 """
 
 # Asking programs for their version is the job of this module.
@@ -230,7 +231,7 @@ def _run_space() -> Fact:
 
 
 def _system() -> list[Fact]:
-    """What the system's own file systems lack; nothing on a usual machine."""
+    """Return the facts about what the system's own file systems lack; none on a usual machine."""
     facts = []
     if start_time(os.getpid()) is None:
         said = "/proc is not mounted: the lab cannot recognise its own processes"

@@ -1,6 +1,6 @@
-"""What stops the kit amid what a server, a client or a decoder said: told in words, with the place in the kit.
+"""Errors that stop the kit amid what a server, a client or a decoder said: told in words, with the place in the kit.
 
-An answer that nobody foresaw costs what was asking for it, a check or a block of updates, and never the run.
+An answer that nobody foresaw costs the check or the block of updates that asked for it, and never the run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def ends_all(error: BaseException) -> bool:
 
 
 def said(error: BaseException) -> str:
-    """What stopped the kit. Errors without words of their own get the place in the kit that they come from."""
+    """Say what stopped the kit. Errors without words of their own get the place in the kit that they come from."""
     if hasattr(error, "exit_code"):
         return f"it cannot go on with what it was told: {error}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(_KIT)]

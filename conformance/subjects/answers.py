@@ -1,4 +1,4 @@
-"""What a subject answers: its introduction, row changes, a refusal, or the way in which it failed to answer."""
+"""The answers of a subject: its introduction, row changes, a refusal, or the way in which it failed to answer."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ class Child:
             return False
 
     def said(self) -> bytes:
-        """What is on standard output so far."""
+        """Return the bytes on standard output so far."""
         return bytes(self._output)
 
     def stderr(self) -> str:

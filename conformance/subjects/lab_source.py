@@ -1,7 +1,7 @@
 """The lab's own source for clients that connect, in the place of a MySQL server: nothing is installed, nothing starts.
 
-It serves the log of a Case as it is. In front of it stands a file with the Case's DDL and the first marker, behind it
-one with the last marker, as a server would have them. INFORMATION_SCHEMA has the tables that the DDL makes.
+It serves the log of a Case as it is. In front of it stands a file with the Case's DDL and the first marker, and behind
+it one with the last marker. A server would have the same files. INFORMATION_SCHEMA has the tables that the DDL makes.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class LabSource(Closing):
         return tape
 
     def answers(self, commands: Iterable[bytes]) -> list[tuple[bytes, list[bytes]]]:
-        """What the source answers to these commands of one session, without a connection."""
+        """Return the source's answers to these commands of one session, without a connection."""
         return self._source.answers(commands)
 
     def arm(self, served: Served, position: int) -> None:

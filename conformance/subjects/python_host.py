@@ -39,7 +39,7 @@ def load(name: str) -> Any:
 
 
 def introduction(subject: Any, name: str) -> dict[str, Any]:
-    """What the object says about itself, or its name."""
+    """Return the introduction of the object: what it says about itself, or its name."""
     own = dict(subject.hello()) if hasattr(subject, "hello") else {}
     return {"name": name, **own}
 

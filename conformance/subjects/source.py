@@ -1,8 +1,8 @@
 """The source that clients connect to: a private server of the lab, which writes the log of each Case anew.
 
 Each Case runs in a session of its own: ``prepare`` in front of a log file, ``statements`` in it. A row in a table of
-the lab stands before and behind the file, so that a client that reads on from where it is knows what belongs to the
-Case. For clients that start at a position the Case's own log takes the place of the file. The server listens on
+the lab stands before and behind the file. By these rows a client that reads on from where it is knows what belongs to
+the Case. For clients that start at a position the Case's own log takes the place of the file. The server listens on
 127.0.0.1 and ends with the run.
 """
 

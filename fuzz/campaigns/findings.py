@@ -1,7 +1,11 @@
 """Findings on the disk: outside of any repository, readable by their owner alone, with a text for the vendor.
 
-Each bucket has a directory: ``first.json`` and ``smallest.json`` (Cases, for ``binlog-lab replay``), ``show.sql`` or
-``show.txt`` (how to see the finding without the lab), ``error.log`` (the server's own crash report) and ``REPORT.md``.
+Each bucket has a directory with these files.
+
+- ``first.json`` and ``smallest.json``: Cases, for ``binlog-lab replay``
+- ``show.sql`` or ``show.txt``: how to see the finding without the lab
+- ``error.log``: the server's own crash report
+- ``REPORT.md``: the text for the vendor
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ _MARKER: Final = 13  # the lowest of its three bits in the flags
 
 
 class Event(NamedTuple):
-    """What counts of an event. ``text`` is that of a QUERY, ``behind`` its checksum."""
+    """The fields of an event that count. ``text`` is that of a QUERY, ``behind`` its checksum."""
 
     code: int
     flags: int

@@ -23,7 +23,7 @@ _LITERALS: Final[tuple[JsonValue, ...]] = (None, True, False)
 
 
 class _Room:
-    """What is left of the limits, for the whole document."""
+    """The room that is left below the limits, for the whole document."""
 
     __slots__ = ("elements", "ordered", "pieces", "text")
 

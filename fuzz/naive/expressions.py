@@ -24,7 +24,7 @@ _LONGEST_NUMBER: Final = 18  # digits that a BIGINT has room for
 
 
 def evaluate(sql: str, column: JsonValue) -> Term:
-    """What a right-hand side makes of the column: JSON or NULL. Raises :class:`Refused` and :class:`NoOpinion`."""
+    """Evaluate a right-hand side over the column: JSON or NULL. Raises :class:`Refused` and :class:`NoOpinion`."""
     reader = _Reader(sql, column)
     try:
         found = document(reader.term())

@@ -103,7 +103,7 @@ def _written(leg: Leg) -> str:
 
 
 def cell(leg: Leg) -> str:
-    """What stands between the brackets of a cell."""
+    """The text between the brackets of a cell."""
     kind, value = leg
     return str(value) if kind == "cell" else f"last-{value}" if value else "last"
 

@@ -20,9 +20,9 @@ _WORKLOG: Final = {7: 8, 8: 9, 9: 7}  # table-map-metadata 4
 
 
 class Rules(NamedTuple):
-    """How writers and readers differ (table-map-metadata 4): whether SIGNEDNESS counts YEAR, whether the worklog gives
-    the numbers, and the last field number of a reader that does not skip what it does not know (3.10).
-    """
+    """Differences between writers and readers (table-map-metadata 4). ``year``: whether SIGNEDNESS counts YEAR.
+    ``worklog``: whether the worklog gives the numbers. ``last``: the last field number of a reader that does not skip
+    what it does not know (3.10)."""
 
     year: bool = True
     worklog: bool = False

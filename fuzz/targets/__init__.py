@@ -1,15 +1,15 @@
 """The fuzz targets: one module each, named as the target with ``_`` for ``-``. Their invariants: fuzzing 3.
 
-A target has
+A target has these names.
 
-``INVARIANT``   one sentence: what holds for every input
-``INSTRUMENT``  the modules whose coverage leads the search
-``COMPARISONS`` optional: False where what they compare does not lead it; comparisons cost a third of a fast target
-``MAX_LEN``     the length of the longest input; no seed is longer
-``check(data)`` raises if and only if the invariant does not hold
-``seeds()``     (name, input), from the boundary vectors
-``DICTIONARY``  tokens that random bytes hardly ever hit
-``mutate(data, max_size, seed)``  a damaged input that gets through the outer layers, where raw bytes rarely do
+- ``INVARIANT``: one sentence that says what holds for every input
+- ``INSTRUMENT``: the modules whose coverage leads the search
+- ``COMPARISONS``: optional; False where comparisons do not lead the search (they cost a third of a fast target)
+- ``MAX_LEN``: the length of the longest input; no seed is longer
+- ``check(data)``: raises if and only if the invariant does not hold
+- ``seeds()``: (name, input), from the boundary vectors
+- ``DICTIONARY``: tokens that random bytes hardly ever hit
+- ``mutate(data, max_size, seed)``: a damaged input that gets through the outer layers, where raw bytes rarely do
 
 No target imports a fuzzer, so every stored input can be replayed anywhere.
 """

@@ -73,7 +73,7 @@ def check(data: bytes) -> None:
 
 
 def _filtered(events: list[Event]) -> None:
-    """What is left out leaves its position alone; nothing is printed twice."""
+    """Print with a filter: an event that is left out leaves only its position, and nothing is printed twice."""
     printer, chosen = LogText(complete=False), EventFilter(Selection(database="d", table="t"))
     chosen.start_file(last=True)
     for event in events:

@@ -97,7 +97,7 @@ def check(data: bytes) -> None:
 
 
 def _over_a_row(stored: bytes, sql: str) -> None:
-    """What applications write, over the row; and the form that is proposed for what is logged whole."""
+    """Check an expression over the row, as applications write it, and the form proposed for what is logged whole."""
     read, refused = attempt(read_expression, sql, RowFacts({"j": stored}))
     _compare(stored, sql, None if read is None else read.expression, refused)
     if read is None:

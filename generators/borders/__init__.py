@@ -1,1 +1,1 @@
-"""What statements aim at: borders of sizes, formats, names and comparisons, and the size limit of events."""
+"""Borders that statements aim at: of sizes, formats, names and comparisons, and the size limit of events."""

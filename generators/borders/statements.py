@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Border(Enum):
-    """What the tables and statements of a Case aim at."""
+    """The border that the tables and statements of a Case aim at."""
 
     CONTAINER = "container"  # 65,535 and 65,536 bytes, on either side of the small format
     NAME = "name"  # the first and last characters of a kind in paths

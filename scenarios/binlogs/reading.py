@@ -106,7 +106,8 @@ def _no_file(file: str) -> Problem:
 
 
 def _behind(part: Part, position: int, places: Iterator[int]) -> Part | None:
-    """What of a part can be read behind damage at ``position``; ``places`` is at or before it, and goes on."""
+    """The rest of a part that can be read behind damage at ``position``, or ``None``. ``places`` is at or before it,
+    and goes on."""
     start = next((place for place in places if place > position), None)
     if start is None or (part.stop is not None and start >= part.stop):
         return None

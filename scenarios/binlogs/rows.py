@@ -89,7 +89,7 @@ def selected(options: Options) -> tuple[int, ...]:
 
 @dataclass(slots=True)
 class Work:
-    """What a reader did: bytes of the events that it read, of those whose rows it decoded, and the rows it gave."""
+    """The work of a reader: bytes of the events that it read, of those whose rows it decoded, and the rows it gave."""
 
     read: int = 0
     decoded: int = 0

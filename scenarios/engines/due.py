@@ -1,4 +1,4 @@
-"""What a scenario must give, by :mod:`scenarios.expected`: its statement and its documents as plain data."""
+"""The numbers that a scenario must give, by :mod:`scenarios.expected`: its statement and documents as plain data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SMALL_SIZE: Final = value_size(SMALL)
 def due_of(
     table: Table, image: str, values: Sequence[JsonValue], hole: str | None, assignments: Iterable[Assignment]
 ) -> Due:
-    """What a statement must give. ``values``: the JSON columns, before the first of them got its hole."""
+    """The numbers that a statement must give. ``values``: the JSON columns, before the first of them got its hole."""
     documents = {
         place: expected.before(value, None if place else hole)
         for place, value in enumerate(values)
@@ -44,7 +44,7 @@ def due_of(
 
 
 def outcome_of(document: expected.Document, expression: Expression) -> expected.Outcome:
-    """What a statement makes of one JSON column, by :mod:`scenarios.expected`."""
+    """The outcome of a statement for one JSON column, by :mod:`scenarios.expected`."""
     if isinstance(expression, SqlNull):
         return expected.Outcome(0)
     if isinstance(expression, Literal):

@@ -20,7 +20,7 @@ _LENGTH: Final = 4  # in front of a document, or of diffs
 
 
 class Due(NamedTuple):
-    """What an update must give; the names are those of the measures, behind ``due_``."""
+    """The numbers that an update must give; the names are those of the measures, behind ``due_``."""
 
     diffs: int = 0
     diff_size: int = 0

@@ -4,8 +4,8 @@
 
     changes = read_binlogs(spark, "s3a://archive/binlogs/*", tables="shop.*")
 
-A source in Python has no way to Hadoop's file systems, so Spark reads the files, with its own settings and credentials,
-and each task takes whole files: at most 2 GB each, which is all in the memory of an executor for a moment.
+A source in Python has no way to Hadoop's file systems. So Spark reads the files, with its own settings and credentials,
+and each task takes whole files. A file has at most 2 GB, and all of it is in the memory of an executor for a moment.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the batch and the stream of the data source share: files, partitions, and Spark's schemas of their rows."""
+"""Parts that the batch and the stream of the data source share: files, partitions, and Spark's schemas of the rows."""
 
 from __future__ import annotations
 

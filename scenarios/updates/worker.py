@@ -42,7 +42,7 @@ there is none; ``worker`` is host and process; ``attempt`` counts how often the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What every worker needs to know. ``version``: the server that the run is about; another is a failure."""
+    """The facts that every worker needs. ``version``: of the server that the run is about; another is a failure."""
 
     spec: str
     options: Mapping[str, str | None]

@@ -52,7 +52,8 @@ def pieces(megabytes: int) -> Iterator[bytes]:
 
 
 def decode(files: list[str]) -> tuple[Found, float, float]:
-    """What the command prints, its CPU seconds, and those of the clock."""
+    """Run the command on the files. Return the rows and the checksum in its output, its CPU seconds, and the seconds on
+    the clock."""
     start = monotonic()
     command = [sys.executable, "-m", "conformance", "decode", "--format", "jsonl", *files]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

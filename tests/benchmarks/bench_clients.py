@@ -46,7 +46,7 @@ def connector(server: ProcessServer, *, pure: bool) -> Any:
 
 
 def run_ours(connection: Connection, statements: list[str]) -> None:
-    """What the lab does."""
+    """Run the statements through the lab's own client, in one call."""
     connection.execute_many(statements).check()
 
 

@@ -2,13 +2,13 @@
 
     python tests/benchmarks/bench_hostile.py [--sizes BYTES,BYTES...] [--only WORDS]
 
-One line for each shape of :mod:`tests.hostile`: how it ends, then for every size the milliseconds, and the exponent
-with which the time grows: 1 is linear, 2 would be the square. It is taken between the largest size and the smallest
-that takes a millisecond at all; where the largest does not, there is nothing to tell (``-``). Times are those of the
-reader, without Python's garbage collector. Then the peak memory of
-the largest (of Python's allocator, the input itself left out), as a multiple of the input, and the multiple that is
-granted. What is granted more than forty says why, at the end. Exit status 1 if a time of more than 50 ms grows with an
-exponent above 1.5, or if something takes more memory than granted.
+Prints one line for each shape of :mod:`tests.hostile`: how it ends, then the milliseconds for every size, and the
+exponent with which the time grows (1 is linear, 2 would be the square). The exponent is taken between the largest size
+and the smallest that takes a millisecond at all; where the largest does not, there is nothing to tell (``-``). Times
+are those of the reader, without Python's garbage collector. Then come the peak memory for the largest input, also as a
+multiple of that input, and the multiple that is granted. The memory is that of Python's allocator, and the input itself
+is left out. The shapes that are granted more than forty are listed at the end, with the reason. Exit status 1 if a time
+of more than 50 ms grows with an exponent above 1.5, or if something takes more memory than granted.
 """
 
 from __future__ import annotations

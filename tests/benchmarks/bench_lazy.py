@@ -4,9 +4,9 @@
 
 The inputs are made in a temporary directory. ``over`` is the resident memory at its highest, less what the process had
 before it read: the modules, and the input itself where that is a document in memory. Lazily read, an input of any size
-takes a few megabytes; what takes more is held against what it must hold: a single event is there once, and its value
-once more when its row is read, and a compressed transaction as far as the limit lets it grow, then once more
-when it is done. Exit status 1 if anything takes more than that and 64 MB.
+takes a few megabytes. A reading that takes more is compared with what it must hold. A single event is there once, and
+its value once more when its row is read. A compressed transaction is there as far as the limit lets it grow, then once
+more when it is done. Exit status 1 if anything takes more than that and 64 MB.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What Spark costs: a matrix as the product runs it, beside bare loops over the same worker, in turns.
+"""The cost of Spark: a matrix as the product runs it, beside bare loops over the same worker, in turns.
 
     python tests/benchmarks/bench_matrix.py [--scenarios N] [--pairs N] [--matrix NAME] [--master URL] [--loops N]
     python tests/benchmarks/bench_matrix.py --growth 100000,1000000,10000000
@@ -8,11 +8,11 @@ take turns of a few seconds, and the processes of the side that waits are stoppe
 more than the sides differ. There is a bare loop for each core: the same work takes a tenth more CPU where two cores are
 busy than where one is. All pairs are added up, because chance makes a process one per cent faster or slower.
 
-Rows are written as Parquet and counted again as in a run. The start (the session, and a run of one scenario for each
-cell, in which everything is used for the first time) is taken off and printed by itself. What such a run takes once
-more, in the same session, is the fixed cost of a run: its jobs, and a file for each task. It is part of the ratio;
-``--growth`` says the time per scenario with it and without, and the most memory that was resident at once: driver, JVM
-and workers added up, so pages that processes share are counted in each.
+Rows are written as Parquet and counted again as in a run. The start is taken off and printed by itself: the session,
+and a run of one scenario for each cell, in which everything is used for the first time. A second such run in the same
+session gives the fixed cost of a run: its jobs, and a file for each task. It is part of the ratio. ``--growth`` says
+the time per scenario with it and without, and the most memory that was resident at once. Driver, JVM and workers are
+added up, so pages that processes share are counted in each.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ def _tree(process: psutil.Process) -> list[psutil.Process]:
 
 
 def in_turns(commands: dict[str, list[str]]) -> dict[str, str]:
-    """What each command prints. While one has its turn, the processes of the others are stopped."""
+    """Run the commands in turns, and return the output of each. While one has its turn, the processes of the others are
+    stopped."""
     running = {name: psutil.Popen(command, stdout=subprocess.PIPE, text=True) for name, command in commands.items()}
     try:
         for process in running.values():

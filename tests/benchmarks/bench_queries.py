@@ -1,4 +1,4 @@
-"""What the queries of the docs decode, with and without push-down: bytes and CPU seconds, the same log in turns.
+"""The cost of the docs' queries with and without push-down: decoded bytes and CPU seconds, the same log in turns.
 
     python -m tests.benchmarks.bench_queries [--megabytes N] [--split BYTES] [--master local[2]]
 

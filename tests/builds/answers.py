@@ -1,4 +1,4 @@
-"""What the commands say of every log in some folders, as one digest a line: to hold two builds against each other.
+"""Digests of the commands' answers to every log in some folders, one a line: to hold two builds against each other.
 
     python -m tests.builds.answers [--damaged N] [FOLDER...]
 

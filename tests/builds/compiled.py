@@ -44,7 +44,7 @@ def tree(place: Path, wheel: Path | None) -> Path:
 
 
 def run(folder: Path, *words: str, pure: bool = False) -> str:
-    """What a Python program prints that finds the packages in ``folder``."""
+    """Run a Python program that finds the packages in ``folder``, and return what it prints."""
     environment = {**os.environ, "BINLOG_LAB_PURE": str(int(pure)), "PYTHONPATH": str(folder)}
     done = subprocess.run(
         [sys.executable, *words], cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, text=True

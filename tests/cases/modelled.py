@@ -32,7 +32,7 @@ def taken(table: Table, session: Session, rows: Sequence[Row], step: Step) -> Se
 
 
 def predictions(case: UpdateCase) -> list[StepPrediction]:
-    """What is predicted of each step."""
+    """Return the model's prediction of each step."""
     names = [column.name for column in case.table.columns]
     rows: list[Row] = [dict(zip(names, row, strict=True)) for row in case.rows]
     model = Model(case.table, case.selector, case.session, rows)

@@ -1,4 +1,4 @@
-"""What the live tests of the experiments share."""
+"""The fixture that the live tests of the experiments share."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a planted fault of an experiment is: a change of what a faulty program would have given.
+"""Planted faults of experiments: changes that make an output the one that a faulty program would have given.
 
-Printed text, rows after a replay, captured events, answers to statements. Faults are written down from docs/spec
-before the checks that must catch them.
+An output is printed text, rows after a replay, captured events, or answers to statements. Faults are written down from
+docs/spec before the checks that must catch them.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def test_every_named_room_is_one_of_the_kit() -> None:
 
 
 def test_the_experiments_that_need_a_replica_share_a_lane() -> None:
-    """What the source says: whoever asks the lab for a pair is in the first lane, but for one that only lists pairs."""
+    """Experiments whose source asks the lab for a pair are in the first lane; one that only lists pairs is not."""
     asking = {
         path.relative_to(CHECKS).parts[0]
         for path in CHECKS.rglob("*.py")

@@ -1,4 +1,4 @@
-"""What the marks of a module of checks name, read from its source, beside the marks themselves."""
+"""Requirements in the marks of a module of checks: those read from its source, beside those of the marks themselves."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def test_a_killed_lab_leaves_no_process_and_no_lock_and_the_next_run_works(
 
 
 def records_so_far(report: Path) -> list[dict[str, Any]]:
-    """Of a stream whose last line may be torn."""
+    """The records of a stream whose last line may be torn."""
     lines = (report / "run.jsonl").read_text("utf-8").splitlines(keepends=True)
     return [json.loads(line) for line in lines if line.endswith("\n")]
 

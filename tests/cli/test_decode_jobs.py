@@ -65,7 +65,8 @@ def decode(capsysbinary: pytest.CaptureFixture[bytes]) -> Decode:
 
 
 class Workers:
-    """What the workers of a run began with. ``again``: from a known state; ``anew``: from the beginning of all logs."""
+    """Counts of a run's workers, by how they began. ``again``: from a known state; ``anew``: from the beginning of all
+    logs."""
 
     def __init__(self) -> None:
         self.started = self.again = self.anew = 0

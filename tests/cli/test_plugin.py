@@ -225,5 +225,5 @@ def test_the_command_does_not_listen_to_the_users_pytest(tmp_path: Path, name: s
 
 
 def _told(done: pytest.RunResult) -> list[str]:
-    """What pytest printed, but for times and the list of plugins."""
+    """The lines that pytest printed, without times and the list of plugins."""
     return [re.sub(r"\d+\.\d+s", "", line).strip("= ") for line in done.outlines if "plugins: " not in line]

@@ -1,4 +1,4 @@
-"""What README, docs and action.yml promise: every command line in them is one that this version takes."""
+"""Promises of README, docs and action.yml: every command line in them is one that this version takes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _COMMAND = re.compile(r"(?:^|[\s/;(])binlog-lab (.+)")
 
 
 def commands_in(text: str) -> Iterator[tuple[str, bool]]:
-    """What stands behind ``binlog-lab`` in the code of a page, and whether it is a whole line: prose names a part."""
+    """Yield the words behind each ``binlog-lab`` in the code of a page, and whether they are a whole line: prose names
+    a part."""
     blocks = "\n".join(_BLOCK.findall(text)).replace("\\\n", " ")
     spans = _SPAN.findall(_BLOCK.sub("", text))
     for code, whole in [*((line, True) for line in blocks.splitlines()), *((span, False) for span in spans)]:

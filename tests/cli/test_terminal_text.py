@@ -1,4 +1,4 @@
-"""What a log, a server or a file name says cannot steer a terminal; files and pipes get every byte."""
+"""The text of a log, a server or a file name cannot steer a terminal; files and pipes get every byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the main job read of a report, and what every whole one has."""
+"""The parts of a report that the tests of the main job read, and those that every whole report has."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def official_image(engine: DockerClient) -> str:
 
 @pytest.fixture(scope="session")
 def clients_image(engine: DockerClient) -> str:
-    """What docker/clients makes of the official one, if the engine has it."""
+    """The image that docker/clients makes of the official one, if the engine has it."""
     return _image(engine, "clients")
 
 

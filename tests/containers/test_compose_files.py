@@ -28,7 +28,7 @@ files = pytest.mark.parametrize("path", compose.FILES, ids=lambda path: path.nam
 
 
 def _faults(document: compose.Document) -> list[str]:
-    """What is wrong with a file by our own rules."""
+    """The breaches of our own rules in a Compose file."""
     found = []
     for name, service in document["services"].items():
         if not IMAGE.fullmatch(service.get("image", "")):

@@ -75,7 +75,7 @@ def _mysql(user: str, *options: str) -> list[str]:
 
 
 def _ask(container: Container, sql: str, user: str = "root", password: str = "") -> str:
-    """What a statement returns."""
+    """Run a statement in the container, and return its output."""
     code, output = _run(container, _mysql(user, f"--execute={sql}"), password)
     assert code == 0, output
     return output

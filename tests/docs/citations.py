@@ -1,7 +1,7 @@
 """Citations of the rules in ``docs/spec``: ``partial-update 6.2`` is section 6.2 of ``docs/spec/partial-update.md``.
 
-``python -m tests.docs.citations SEED`` (from the repository's root) draws ten rules of the sheets that code cites,
-and shows for each the search and the files that it finds, those of the packages first.
+``python -m tests.docs.citations SEED`` (from the repository's root) draws ten rules of the sheets that code cites. For
+each it shows the search and the files that it finds, those of the packages first.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ def cited_rows(text: str) -> Iterator[tuple[str, Citation]]:
 
 
 def old_forms(text: str) -> list[str]:
-    """What cites a sheet in another way."""
+    """The words of a text that cite a sheet in another form than ``partial-update 6.2``."""
     return [match[0] for match in _OLD.finditer(text)]
 
 
 def files() -> Iterator[Path]:
-    """What may cite: all Python, TOML and Markdown files of the repository."""
+    """Yield the files that may cite a sheet: all Python, TOML and Markdown files of the repository."""
     command = ["git", "ls-files", "*.py", "*.toml", "*.md"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     yield from (ROOT / name for name in names.split("\n") if name and (ROOT / name).is_file())

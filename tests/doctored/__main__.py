@@ -1,11 +1,11 @@
-"""What the kit says of servers that say something else.
+"""The kit's judgement of servers whose answers were changed.
 
     python -m tests.doctored --recording DIR --count N --seed S
 
-DIR is a recording (``conformance --record DIR``). Each change takes one recorded answer (bytes of the log, rows,
-warnings, errors, the error log, files, what client programs say) and makes another of it; then the checks of that
-module judge the recording again. No change may end a run, and each must be seen: a row is red or undecided, or the
-change is one of those that are taken on trust (``trust.toml``). ``--results FILE`` keeps a line of JSON for each
+DIR is a recording (``conformance --record DIR``). Each change takes one recorded answer and makes another of it; then
+the checks of that module judge the recording again. Answers are bytes of the log, rows, warnings, errors, the error
+log, files, and the words of client programs. No change may end a run, and each must be seen: a row is red or undecided,
+or the change is one of those that are taken on trust (``trust.toml``). ``--results FILE`` keeps a line of JSON for each
 change; a run that was broken off goes on from it. Exit status 1 for a run that ended early, or a change that nobody saw
 and nothing explains.
 
@@ -63,9 +63,11 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def survey(recording: Path, results: Path) -> dict[str, Module]:
-    """What each module has; found out once, and kept beside the results, so that the plan stays.
+    """The kinds of answers that each module has, and its cost. They are found out once, and kept beside the results, so
+    that the plan stays.
 
-    A module whose recording cannot be judged again as it is has no part: ``doctored`` would be its own disorder.
+    A module has no part if its unchanged recording already fails when it is judged again. That failure would pass for
+    one of a change.
     """
     kept = results.with_suffix(".survey.jsonl")
     if not kept.exists():

@@ -1,4 +1,4 @@
-"""What became of a changed answer, and the table of kinds by that."""
+"""The outcomes of changed answers, and the table of kinds by outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a faulty double is: one that plays its version wrongly."""
+"""A faulty double: one that plays its version wrongly."""
 
 from __future__ import annotations
 

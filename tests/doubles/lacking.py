@@ -1,4 +1,4 @@
-"""What an older version refuses, or says otherwise than 9.7.4: the entries of ``versions.toml`` for one version."""
+"""Refusals and other answers of an older version, beside 9.7.4: the entries of ``versions.toml`` for one version."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lacking:
-    """What a version lacks beside 9.7.4.
+    """The differences of a version from 9.7.4.
 
     ``variables``: system variables and options without a counterpart. ``words``: old forms, and what 9.7.4 calls them.
     ``gone``: variables that only the version has, with their values. ``left``: rows of the table of versions that stay

@@ -112,7 +112,7 @@ class DoubleLog(FaultyLog):
                 copy.unlink()
 
     def event(self, name: str, end: int, start: int, event: bytes) -> bytes:
-        """What stands in the copy for an event of the real file; empty: nothing does."""
+        """The bytes in the copy that stand for an event of the real file; empty where none do."""
         if (name, end) not in self._events:
             # A transaction is in the file as a whole when its first event is sent, and only as a whole can be copied.
             self.position(name, start + transaction_length(event) if event[4] in STARTS else end)

@@ -94,7 +94,7 @@ def install(folder: Path, real: Installation, lacks: Lacking, dialect: Dialect) 
 
 
 def _script(dialect: Dialect) -> str:
-    """What sed makes of the client's text."""
+    """The sed script that puts the client's text into the words of the version."""
     server = dialect.server
     return "\n".join(
         [_CHARSETS] * (not server.mysqlbinlog_variable_charset) + [_FLAGS] * (server.mysqlbinlog_flags == "STMT_END_F")

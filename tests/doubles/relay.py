@@ -35,7 +35,7 @@ _FILES: Final = ("Log_name", "File_size")
 
 
 def over(lacks: Lacking, dialect: Dialect, real: str, fault: ServerFault | None = None) -> ServerFault:
-    """What the relay puts into what passes: the words and the log of the version, and a planted fault over them."""
+    """The alterations by the relay: the words and the log of the version, and a planted fault over them."""
     words = Words(lacks, real)
     writer = Writer(lacks.version, lacks.number, dialect)
     planted = fault or ServerFault(id="", breaks=("",), does="", says="")

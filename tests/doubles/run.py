@@ -64,7 +64,7 @@ class _Run(LabRun):
 
 @dataclass(slots=True)
 class Outcome:
-    """What a run said. ``problem``: why it could not go on; ``broken``: tracebacks of relays; ``seconds`` of CPU."""
+    """Records of a run. ``problem``: why it could not go on; ``broken``: tracebacks of relays; ``seconds`` of CPU."""
 
     records: list[AnyRecord]
     problem: str

@@ -1,4 +1,4 @@
-"""What a double refuses, and how it words it: from the data, without a server."""
+"""Refusals of a double, and their words: from the data, without a server."""
 
 from __future__ import annotations
 

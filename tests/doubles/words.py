@@ -1,4 +1,4 @@
-"""What a double says: statements in the words of its version, refusals, names of variables, and its version."""
+"""The words of a double: statements in those of its version, refusals, names of variables, and its version."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _SHOWN = 300  # characters of a difference
 
 @dataclass(slots=True)
 class Result:
-    """What was compared, and every difference."""
+    """The counts of what was compared, and every difference."""
 
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)

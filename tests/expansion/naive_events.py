@@ -47,9 +47,8 @@ class Frame(NamedTuple):
 
     @property
     def kind(self) -> bytes:
-        """Of a row event: the bytes in front of the rows, with flags (but the end of the statement), partition, and
-        both bitmaps.
-        """
+        """The bytes of a row event in front of its rows: with flags (but the end of the statement), partition, and both
+        bitmaps."""
         extra = int.from_bytes(self.compared[27:29], "little")
         columns = self.compared[27 + extra]
         assert columns < 251

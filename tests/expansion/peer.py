@@ -1,4 +1,4 @@
-"""What python-mysql-replication gives of a log, event by event: its row changes, or the error that it raises.
+"""The answers of python-mysql-replication to a log, event by event: its row changes, or the error that it raises.
 
 The program runs in the environment of the subject of that name. An event that the library cannot read is a line with
 its error, and the program goes on with the next one.

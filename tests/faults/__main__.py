@@ -4,17 +4,17 @@
 one table (:mod:`tests.faults.census`); ``--page`` writes docs/planted-faults.md of it. The faults that tests plant are
 run by ``python -m tests.planted``. Five kinds have a bench here:
 
-``--reference`` plants every fault of ``catalogue.toml`` in the reference, gives it to each of the three tools of
-:mod:`tests.faults.tools`, and prints a line for each fault and the kill rates. ``--first`` stops at the first tool
+``--reference`` plants every fault of ``catalogue.toml`` in the reference, and gives it to each of the three tools of
+:mod:`tests.faults.tools`. It prints a line for each fault, and the kill rates. ``--first`` stops at the first tool
 that kills; ``--tool`` selects tools; ``--runs`` is the number of atheris's executions for each target (0: stored
 inputs only, for which no fuzzer is needed). ``--oracles`` plants the faults of ``oracles.toml``, which the fuzz targets
 must find alone, each in 60 seconds of CPU. ``--servers`` runs the kit's checks on faulty servers
 (:mod:`tests.faults.servers.run`), ``--spark`` the matrices on faulty models (:mod:`tests.faults.spark.run`).
 ``--live`` plants the faults of ``live.toml``, which the main job must find alone on a sound server
 (:mod:`tests.faults.live`). ``--only`` selects faults. With ``--results FILE`` a run that was broken off goes on:
-what stands in FILE for the same faulty text is not run again; of servers, FILE keeps the last outcome of each. Exit
-status 1 if fewer than 97 % of the faults of the reference die (90 % with ``--live``), if a tool finds something in the
-sound reference, or if a faulty server or a fault of a budget lives.
+a fault that stands in FILE with the same faulty text is not run again; for servers, FILE keeps the last outcome of
+each. Exit status 1 if fewer than 97 % of the faults of the reference die (90 % with ``--live``). It is 1 too if a
+tool finds something in the sound reference, or if a faulty server or a fault of a budget lives.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Kept:
             self.rows = json.loads(place.read_text(encoding="utf-8"))
 
     def of(self, fault: Fault) -> dict[str, Outcome]:
-        """What is known of the fault as it is now."""
+        """The known outcomes of the fault by tool; none if its text is another one now."""
         row = self.rows.get(fault.id, {})
         if row.get("text") != _digest(fault):
             return {}
@@ -146,8 +146,8 @@ def _digest(fault: Fault) -> str:
 
 
 class Bench(NamedTuple):
-    """What all faults meet: stored inputs, a folder for fuzzers, and which modules each target and each file of
-    properties runs."""
+    """The things that all faults share: stored inputs, a folder for fuzzers, and the modules that each target and each
+    file of properties runs."""
 
     inputs: Path
     scratch: Path
@@ -186,14 +186,14 @@ class Bench(NamedTuple):
 
 
 def sound(inputs: Path) -> dict[str, list[str]]:
-    """What the targets run of the sound reference. A tool that finds something there is of no use."""
+    """The modules of the sound reference that each target runs. A tool that finds something there is of no use."""
     text = run_child("-", Step("", "map", 0, ("map", str(inputs)))).by
     found: dict[str, list[str]] = json.loads(text or "{}")
     return found
 
 
 def run_by_properties() -> dict[str, list[str]]:
-    """What each file of properties runs of the sound reference."""
+    """The modules of the sound reference that each file of properties runs."""
     texts = {str(path): run_child("-", Step("", "reach", 0, ("reach", str(path)))).by for path in property_files()}
     return {path: json.loads(text or "[]") for path, text in texts.items()}
 

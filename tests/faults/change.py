@@ -28,7 +28,7 @@ Tree = ast.expr | list[ast.stmt]
 
 
 class Change(NamedTuple):
-    """What is looked for and what takes its place: an expression each, or statements each."""
+    """The pattern that is looked for, and its replacement: an expression each, or statements each."""
 
     old: Tree
     new: Tree

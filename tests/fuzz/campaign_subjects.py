@@ -36,7 +36,7 @@ _PEAK = 40 << 20
 
 
 class ModelServer:
-    """What a channel asks of a server beside its answers."""
+    """The parts of a server that a channel needs beside its answers."""
 
     version = "9.7.4"
     program_file = None

@@ -66,7 +66,7 @@ SERVER_FAULTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class LogFault:
-    """Of a replica that reads relay logs: it shows where a log has an event of this type."""
+    """A fault of a replica that reads relay logs: it shows where a log has an event of the type ``shows_at``."""
 
     name: str
     grade: str
@@ -111,7 +111,7 @@ MALFORMED_FAULTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ClientFault:
-    """Of mysqlbinlog: exit status, and the most memory it had (bytes), for a file with a listed damage or none."""
+    """A fault of mysqlbinlog: exit status and peak memory (bytes) for a file with a listed damage or none."""
 
     name: str
     requirement: str

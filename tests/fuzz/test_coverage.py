@@ -1,4 +1,4 @@
-"""What libFuzzer is told of the blocks that an input runs through."""
+"""The blocks of an input that libFuzzer is told of."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fuzz.coverage import Ways
 
 
 def told(ways: Ways, calls: list[int], way: list[int], size: int) -> Counter[int]:
-    """What an input of this size that runs these blocks makes libFuzzer hear."""
+    """Count how often libFuzzer is told of each block for an input of this size that runs these blocks."""
     calls.clear()
     ways.begin()
     for block in way:

@@ -47,7 +47,7 @@ for entry in sys.argv[1:]:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the build script puts into OUT; the packer of the base image only copies here."""
+    """The folder OUT as the build script fills it; the packer of the base image only copies here."""
     if not BUILD.exists():
         pytest.skip("this is no checkout")
     place = tmp_path_factory.mktemp("oss-fuzz")

@@ -1,4 +1,4 @@
-"""What campaigns already know: stacks of listed crashes, kinds of earlier campaigns, damages that are listed."""
+"""Findings that campaigns already know: stacks of listed crashes, kinds of earlier campaigns, and listed damages."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def takes_input(function: ast.FunctionDef) -> bool:
 
 
 def reached() -> set[str]:
-    """What the targets call for their seeds."""
+    """The functions of the reference that the targets call for their seeds, as ``path:qualified.name``."""
     calls: set[str] = set()
     root = f"{REFERENCE}/"
 

@@ -1,4 +1,4 @@
-"""What findings are called, how inputs get smaller, and how libFuzzer's words are read; none of it needs a fuzzer."""
+"""The names of findings, how inputs get smaller, and how libFuzzer's words are read; none of it needs a fuzzer."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def case(number: int, steps: int) -> UpdateCase:
 
 
 def test_cases_are_the_same_for_ever() -> None:
-    """What a table can say more since, and these do not, is no change of them."""
+    """Fields that a table can have since, and that these tables do not use, are no change of the Cases."""
     digest = hashlib.sha256()
     for number in range(40):
         made = case(number, 8)

@@ -34,7 +34,7 @@ class Check(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a script printed, and whether its source lives."""
+    """The text that a script printed, and whether its source lives."""
 
     text: str
     lives: bool
@@ -46,7 +46,7 @@ class Told(NamedTuple):
 
     @property
     def faults(self) -> list[Check]:
-        """Those that differ."""
+        """The checks that differ."""
         return [check for check in self.checks if check.verdict == "FAULT"]
 
 

@@ -57,7 +57,7 @@ class Recorded:
         self.campaign = UpdateCampaign(self.lab)
 
     def require(self, check: str) -> None:
-        """What the item of the update campaign with this id does."""
+        """Run the item of the update campaign with this id."""
         running = Check(self.lab, check)
         self.campaign.judge(running)
         running.conclude()

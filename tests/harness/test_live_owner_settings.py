@@ -1,4 +1,4 @@
-"""What an owner's setting makes of a run: nothing, because the lab asks; red rows, where the asking is taken out."""
+"""The effect of an owner's setting on a run: none, because the lab asks; red rows, where the asking is taken out."""
 
 from __future__ import annotations
 

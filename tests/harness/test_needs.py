@@ -1,4 +1,4 @@
-"""What the checks need of a server: one list, asked of the server, with the words of what is missing."""
+"""The needs of the checks: one list, asked of the server, with the words for what is missing."""
 
 from __future__ import annotations
 

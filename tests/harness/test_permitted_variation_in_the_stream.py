@@ -1,4 +1,4 @@
-"""What the worklog leaves free reaches the stream as a difference: a failure inside the observed versions only."""
+"""Variations that the worklog leaves free are differences in the stream: failures inside the observed versions only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What real servers of two versions did with generated updates, judged under the dialect of their version."""
+"""Recorded blocks of generated updates on real servers of two versions, judged under the dialect of their version."""
 
 from __future__ import annotations
 

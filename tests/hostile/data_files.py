@@ -43,7 +43,8 @@ class Change(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What became of changes without checksums, by the field that was changed; ``wrong`` is what may not happen."""
+    """The outcomes of changes without checksums, by the field that was changed; ``wrong`` lists those that may not
+    happen."""
 
     harmless: Counter[str]
     reported: Counter[str]
@@ -76,7 +77,7 @@ def read_all(space: Tablespace) -> list[object]:
 
 
 def outcome(data: bytes, *, verify: bool) -> Found:
-    """What is read, or the declared error."""
+    """Everything that is read from the data, or the declared error."""
     try:
         return read_all(space_of(data, verify=verify))
     except CodecError as error:

@@ -71,7 +71,7 @@ def _compressed(size: int) -> Iterator[bytes]:
 
 
 def _bomb(_: int) -> Iterator[bytes]:
-    """Of four times the limit that holds where nobody says another."""
+    """Yield a log with a bomb of four times the limit that holds where nobody says another."""
     writer = FileWriter()
     yield writer.start()
     yield writer.add(TransactionPayload(payload=_zeros(4 * DEFAULT_LIMIT), uncompressed_size=100))

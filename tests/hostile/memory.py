@@ -2,14 +2,14 @@
 
     python -m tests.hostile.memory [--sizes BYTES,...] [--full BYTES] [--only WORDS] [--commands NAME,...] [--part K/N]
 
-One line for each log of :mod:`tests.hostile.logs.catalogue`. For each command it prints the megabytes at the peak
-beyond the log itself and beyond the same command on a log that is nearly empty, the seconds of CPU for the largest
-size, and the exponent with which the time grows over the sizes (``-``: too short to tell, or a log of one size).
-Where the memory grows so that it could be near to what is allowed for ``--full`` bytes, it is that for ``--full``
-bytes. Every number is that of a process of its own. ``estimate`` runs its reader and its meter without Spark: what
-Spark's workers run too, without what Spark itself takes. ``--part`` takes every N-th log, from the K-th on.
-Exit status 1 if a command takes more than 64 MB, if a time of more than half a second grows with an exponent above
-1.5, or if a process dies.
+Prints one line for each log of :mod:`tests.hostile.logs.catalogue`, with three numbers for each command: the megabytes
+at the peak, the seconds of CPU for the largest size, and the exponent with which the time grows over the sizes. The
+megabytes are those beyond the log itself and beyond the same command on a log that is nearly empty. An exponent ``-``
+is of a time too short to tell, or of a log of one size. Where the memory for ``--full`` bytes could come near to what
+is allowed, it is measured with a log of ``--full`` bytes. Every number is that of a process of its own. ``estimate``
+runs its reader and its meter without Spark: what Spark's workers run too, without what Spark itself takes. ``--part``
+takes every N-th log, from the K-th on. Exit status 1 if a command takes more than 64 MB, if its time grows too steeply,
+or if a process dies. Too steep is an exponent above 1.5 for a time of more than half a second.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Result(NamedTuple):
 
     @property
     def trouble(self) -> str:
-        """What is beyond the bounds, or nothing."""
+        """The bound that the command breaks; empty if it breaks none."""
         if self.last.code is None:
             return "died"
         if self.last.code > 2:

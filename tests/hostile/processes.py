@@ -43,7 +43,7 @@ class Measured(NamedTuple):
 
 
 def measured(arguments: Sequence[str], call: Callable[[Sequence[str]], int] = run) -> Measured:
-    """What ``call`` takes for these arguments."""
+    """Measure ``call`` with these arguments, in a process of its own."""
     reading, writing = os.pipe()
     with tempfile.TemporaryFile() as said:
         sys.stdout.flush()

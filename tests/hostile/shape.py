@@ -1,9 +1,9 @@
 """Inputs made to hurt a reader: lengths and counts that lie, deep nesting, shared children, bombs.
 
-A :class:`Shape` makes an input of about so many bytes and says how it is read. What must hold for all of them: the
-reader ends with a value or a declared error, its work grows no faster than the input, and its memory stays below
-``times`` the input's size (fuzzing 3). :mod:`tests.reference.test_hostile_inputs` counts steps and
-allocations, ``python tests/benchmarks/bench_hostile.py`` prints time and memory.
+A :class:`Shape` makes an input of about so many bytes and says how it is read. Three rules hold for all of them
+(fuzzing 3). The reader ends with a value or a declared error. Its work grows no faster than the input. Its memory stays
+below ``times`` the input's size. :mod:`tests.reference.test_hostile_inputs` counts steps and allocations,
+``python tests/benchmarks/bench_hostile.py`` prints time and memory.
 """
 
 from __future__ import annotations

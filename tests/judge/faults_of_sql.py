@@ -1,4 +1,4 @@
-"""What a server that errs would answer to statements about the option: planted from requirements 1 and requirements 2.
+"""Answers of a server that errs to statements about the option: planted from requirements 1 and requirements 2.
 
 Each fault doctors one answer of an otherwise perfect server: the first judged statement of its requirement whose text
 matches. Written down before the checks that must catch them.

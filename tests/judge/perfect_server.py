@@ -1,7 +1,7 @@
 """A server that does exactly what the reference predicts, with made-up borrowed facts; and means to make it err.
 
-The events are put together here from typed bodies, lengths included, so that a doctored body leads to a log in which
-only that body is wrong.
+The events are put together here from typed bodies, lengths included. So a doctored body leads to a log in which only
+that body is wrong.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ FIRST_QUERY: Final = 9000  # the id of the INSERT
 
 
 def dependencies(script: Script) -> list[int]:
-    """Of each transaction: the place of the last one that wrote one of its rows; -1 for the INSERT. No row changes its
-    key in the Cases of this server."""
+    """The parent of each transaction: the place of the last one that wrote one of its rows; -1 for the INSERT. No row
+    changes its key in the Cases of this server."""
     out, writers = [-1], dict.fromkeys(range(len(script.case.rows)), 0)
     keyless = not script.case.table.primary_key and not script.case.table.unique_keys
     for steps in script.transactions:
@@ -60,7 +60,7 @@ def dependencies(script: Script) -> list[int]:
 
 
 def query_ids(script: Script) -> list[int]:
-    """Of each transaction: the id of its first statement that is no BEGIN."""
+    """The id of the first statement of each transaction that is no BEGIN."""
     out = [FIRST_QUERY]
     for steps in script.transactions:
         if any(script.predictions[number].events for number in steps):
@@ -139,7 +139,7 @@ def write(
 
 
 def _second(bodies: list[Any]) -> int:
-    """Of the commit, in which everything happens."""
+    """The second of the commit, in which everything happens."""
     times = (body.immediate_commit_timestamp for body in bodies if isinstance(body, Gtid))
     return next((time // 1_000_000 for time in times if time is not None), STARTED)
 
@@ -201,7 +201,8 @@ def observe(
     compression: bool | None = None,
     server_id: int = 33,
 ) -> Observation:
-    """What the server did. ``doctor`` changes bodies, ``patch`` finished events, ``client`` what the client got."""
+    """The observation of the server. ``doctor`` changes bodies, ``patch`` finished events, ``client`` what the client
+    got."""
     groups = groups_of(script)
     doctor(groups)
     session = script.case.session

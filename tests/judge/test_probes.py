@@ -1,4 +1,4 @@
-"""What answers say about the table of versions: agreement, contradiction, and what the table only assumes."""
+"""Answers of servers about the table of versions: agreement, contradiction, and what the table only assumes."""
 
 from __future__ import annotations
 

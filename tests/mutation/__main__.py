@@ -99,7 +99,7 @@ def judge(bench: Bench, module: str, kept: Kept, *, jobs: int) -> Result:
 
 
 def lines(result: Result, *, quiet: bool) -> Iterator[str]:
-    """What is said of a module."""
+    """Yield the lines that are printed of a module."""
     for mutant, verdict in () if quiet else result.survivors:
         name = result.told.get(mutant.key, "")
         tests = f"{verdict.tests} tests" + (f", {verdict.left} left" if verdict.left else "")

@@ -1,10 +1,10 @@
 """Survivors with the reason why they live: ``explained.toml``, a table for each module, in it a list for each class.
 
-``equivalent``  no input and no caller tells the two texts apart
-``speed``       the same answers in another time or memory (shortcuts, sizes of buffers)
-``bound``       a guard against hostile input, a little tighter or wider: nothing that a writer makes comes near it
-``import``      runs when the module is imported, before a mutant can be planted
-``words``       text for people that :mod:`tests.mutation.mutants` does not know for one
+- ``equivalent``: no input and no caller tells the two texts apart
+- ``speed``: the same answers in another time or memory (shortcuts, sizes of buffers)
+- ``bound``: a guard against hostile input, a little tighter or wider; nothing that a writer makes comes near it
+- ``import``: runs when the module is imported, before a mutant can be planted
+- ``words``: text for people that :mod:`tests.mutation.mutants` does not recognise as such
 
 An item is a mutant as it is printed: its function and the form of its change (:mod:`tests.mutation.form`). Under
 ``[rules]`` it is a regular expression for the whole of that, in any module.

@@ -56,7 +56,7 @@ class Mutant(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What it is called where survivors are explained."""
+        """The name of the mutant where survivors are explained."""
         return f"{self.function}: {self.change}"
 
 

@@ -39,7 +39,7 @@ _ELIGIBLE_REASONS: Final = frozenset(("root-replaced", "no-document", "not-small
 
 
 class Seen(NamedTuple):
-    """What the server did with one UPDATE."""
+    """The outcome of one UPDATE on the server."""
 
     error: int
     eligible: bool
@@ -48,7 +48,7 @@ class Seen(NamedTuple):
 
 @dataclass(slots=True)
 class Result:
-    """What was compared, and every difference."""
+    """The counts of what was compared, and every difference."""
 
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
@@ -179,7 +179,7 @@ def _run(connection: Connection, sql: str, row: int) -> Seen:
 
 
 def _logged(data: bytes) -> dict[int, list[tuple[bool, bytes | None]]]:
-    """Of each row: the column's field after each update that was logged, and whether it holds diffs."""
+    """By row, the column's field after each update that was logged, and whether it holds diffs."""
     found: dict[int, list[tuple[bool, bytes | None]]] = {}
     for event in decode_file(data, expand=True):
         if isinstance(event.body, LazyRows | RowsBody):
@@ -196,7 +196,7 @@ def _logged(data: bytes) -> dict[int, list[tuple[bool, bytes | None]]]:
 def _difference(
     step: dict[str, Any], there: Seen, logged: tuple[bool, bytes | None] | None, counts: Counter[str]
 ) -> str:
-    """What ``predict`` says otherwise than the server; empty when all agree."""
+    """The first difference between ``predict`` and the server; empty when all agree."""
     expected = step.get("error", {}).get("number", 0)
     if expected != there.error:
         return f"error {expected} predicted, the server's is {there.error}"
@@ -233,7 +233,7 @@ def _difference(
 
 
 def _judge_form(connection: Connection, number: int, fields: dict[int, list[tuple[bool, bytes | None]]]) -> str:
-    """What is wrong with a proposed form, which the second row of an update got."""
+    """The fault of a proposed form, which the second row of an update got; empty if there is none."""
     first, second = 2 * number, 2 * number + 1
     if not fields.get(second) or not fields[second][-1][0]:
         return "it is not logged as diffs"

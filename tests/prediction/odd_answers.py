@@ -1,4 +1,4 @@
-"""What a server answers to odd expressions over one row: recorded, and asked again by a live test."""
+"""A server's answers to odd expressions over one row: recorded, and asked again by a live test."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ Answer = int | str | None  # the number of an error, or the document's text
 
 
 def foretold(sql: str) -> Answer:
-    """What the reference says. Raises :class:`Unsupported` outside the grammar."""
+    """The reference's answer to an expression. Raises :class:`Unsupported` outside the grammar."""
     try:
         made = _made(sql)
     except MysqlError as error:
@@ -101,7 +101,7 @@ def sums() -> Iterable[str]:
 
 
 def foretold_sum(sql: str) -> str:
-    """What the reference says of a document that does not depend on the one before: its text and size, or the error."""
+    """The reference's answer where the document does not depend on the one before: its text and size, or the error."""
     try:
         made = _made(sql)
     except MysqlError as error:
@@ -111,7 +111,7 @@ def foretold_sum(sql: str) -> str:
 
 
 def inside(statements: Iterable[str]) -> Iterable[str]:
-    """Those inside the grammar."""
+    """Yield the statements that are inside the grammar."""
     for sql in statements:
         try:
             foretold(sql)
@@ -126,7 +126,7 @@ def expressions(seed: str, count: int) -> Iterable[str]:
 
 
 def answers(server: ProcessServer, statements: Iterable[str]) -> dict[str, Answer]:
-    """What the server does with each as a right-hand side."""
+    """The server's answer to each statement as a right-hand side."""
     return {sql: made[0] if isinstance(made, tuple) else made for sql, made in _asked(server, statements)}
 
 

@@ -33,7 +33,7 @@ MODULES: Final = (
 
 
 def outcome(call: Callable[..., Any], *arguments: Any, **options: Any) -> tuple[Any, CodecError | None]:
-    """What a call gives, or the declared error that it raises; any other error is not caught."""
+    """The value of a call, or the declared error that it raises; any other error is not caught."""
     try:
         return call(*arguments, **options), None
     except CodecError as error:

@@ -1,4 +1,4 @@
-"""What a reader refuses, and where: code, byte and path of an error, which is what a message shows to a user."""
+"""Refusals of a reader, and where they are: code, byte and path of an error, which a message shows to a user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What versions call things (versions 1, versions 11), and behaviours turned round."""
+"""Words that versions use (versions 1, versions 11), and behaviours turned round."""
 
 from __future__ import annotations
 

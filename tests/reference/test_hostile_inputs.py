@@ -60,7 +60,7 @@ def test_shapes_are_told_apart_and_wide_grants_have_a_reason() -> None:
 
 @pytest.mark.parametrize("reading", [each for each in READINGS if each.held is None], ids=lambda reading: reading.name)
 def test_lazy_reading_takes_no_more_for_more_input(reading: Reading) -> None:
-    """Of ten megabytes a few windows; hundreds of megabytes are for the benchmark."""
+    """An input of ten megabytes takes a few windows of memory; hundreds of megabytes are for the benchmark."""
     for size in (1 << 17, 10 << 20):
         source = io.BytesIO(b"".join(reading.make(size)))
         gc.collect()

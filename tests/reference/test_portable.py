@@ -1,4 +1,4 @@
-"""What may not depend on the running Python: forms in messages, names, base64, JSON of other programs, deep calls."""
+"""Results that may not depend on the running Python: forms in messages, names, base64, others' JSON, deep calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a failure's card offers: files with their size, a script, the nearest listed deviation."""
+"""Parts of a failure's card: files with their size, a script, the nearest listed deviation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report leaves on the disk, and what it must never touch."""
+"""Files that a report leaves on the disk, and those that it must never touch."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_junit_is_well_formed_whatever_the_messages_hold(tmp_path: Path) -> None
 
 @pytest.mark.planted("FR1")
 def test_a_text_that_is_none_ends_no_report(tmp_path: Path) -> None:
-    """What a program prints may be no UTF-8; Python holds such bytes as lone surrogates, which no file can have."""
+    """A program may print bytes that are no UTF-8; Python holds them as lone surrogates, which no file can have."""
     odd = dataclasses.replace(FAILURE, message="prints \udcff\ud800", got="\udcff" * 70_000)
     with ReportDirectory(tmp_path) as report:
         for record in (RUN, *SUBJECTS, odd, END):

@@ -1,10 +1,11 @@
-"""What each row of the dialect table does, exercised: events and texts of every version, with values written down from
+"""The rows of the dialect table, exercised: events and texts of every version, with values written down from
 docs/spec/versions.md and not from the table. ``ROWS``: row -> the functions that judge a table (``at``: version ->
 dialect).
 
 A span is the first version with a value; the version just before the next span has it as well. So a value or a boundary
 that is wrong in the table is found (:mod:`tests.requirements.faults_of_dialects`). Beside the spans, the rows are held
-against what real servers answered (``tests/data/answers``), and the rows events of version 1 and 2 that 5.6.24 wrote.
+against the answers of real servers (``tests/data/answers``). They are also held against the rows events of version 1
+and 2 that 5.6.24 wrote.
 """
 
 from __future__ import annotations

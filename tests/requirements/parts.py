@@ -1,4 +1,4 @@
-"""What a fault of a part is: a row of the catalogue that is judged within another one has a fault of its own.
+"""A fault of a part: a row of the catalogue that is judged within another one has a fault of its own.
 
 The fault breaks the part's sentence and no other, in what a perfect server or client leaves; it is handed to the judge
 of the whole.

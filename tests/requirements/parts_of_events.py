@@ -443,7 +443,7 @@ STORED: Final = [
 
 
 def _collected(wrong: bool) -> list[str]:
-    """What the judge of allocations says where diffs are collected with the log closed."""
+    """The verdict of the judge of allocations, if it is no pass. ``wrong``: diffs are collected with the log closed."""
     counts: dict[str, object] = {"no log": 4} if wrong else {}
     return [word for word in (capture(**counts),) if word != "pass"]
 

@@ -1,4 +1,4 @@
-"""What must hold of the data source of binary logs, as functions: for the tests, and for the faults planted into it."""
+"""Rules for the data source of binary logs, as functions: for the tests, and for the faults planted into it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def records(path: object, **options: str) -> list[dict[str, Any]]:
 
 
 def sound(path: object, **options: str) -> list[dict[str, Any]]:
-    """Those without problems."""
+    """The records without problems."""
     return [record for record in records(path, **options) if record["problem"] is None]
 
 
@@ -72,7 +72,7 @@ def problems(path: object, **options: str) -> list[tuple[str, int | None]]:
 
 
 def lines(path: Path, *, tagged: bool = False, rows_only: bool = True) -> list[dict[str, Any]]:
-    """What ``decode --format jsonl`` prints of a file."""
+    """The objects that ``decode --format jsonl`` prints of a file."""
     changes = RowChanges(tagged=tagged, rows_only=rows_only)
     changes.start_file(str(path))
     return [json.loads(line) for event in read_log(str(path)) for line in changes.event(event)]

@@ -34,7 +34,7 @@ class Comparison:
 
     @property
     def error(self) -> float:
-        """Of ``leaves``, as a share of what it really cost: of the events or of the fields, whichever is larger."""
+        """The error of ``leaves``, as a share of the real cost: of the events or of the fields, whichever is larger."""
         events = abs(self.leaves - self.real) / self.real
         return max(events, abs(self.leaf_fields - self.real_fields) / (self.real_fields or 1))
 

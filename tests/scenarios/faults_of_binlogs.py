@@ -11,9 +11,14 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class SourceFault:
-    """``by``: the check that must notice: ``split`` (parts give the rows of the whole), ``lines`` (rows are those
-    of the command), ``events`` (events are those of the file, byte for byte), ``damage`` (nothing is lost silently),
-    ``batches`` (a batch is bounded)."""
+    """A fault of the data source. ``by``: the check that must notice.
+
+    - ``split``: parts give the rows of the whole
+    - ``lines``: rows are those of the command
+    - ``events``: events are those of the file, byte for byte
+    - ``damage``: nothing is lost silently
+    - ``batches``: a batch is bounded
+    """
 
     id: str
     sentence: str

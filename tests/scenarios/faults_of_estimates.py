@@ -11,8 +11,13 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class EstimateFault:
-    """``by``: what notices it: ``bounds`` (the real cost lies outside), ``leaves`` (more than 1 % off for updates of
-    leaves), ``rows`` (a row of the log has another size), ``sums`` (totals or percentiles)."""
+    """A fault of the estimate. ``by``: what notices it.
+
+    - ``bounds``: the real cost lies outside
+    - ``leaves``: more than 1 % off for updates of leaves
+    - ``rows``: a row of the log has another size
+    - ``sums``: totals or percentiles differ
+    """
 
     id: str
     requirement: str

@@ -2,11 +2,11 @@
 
     python -m tests.scenarios.killed_runs [--matrix NAME] [--scenarios N] [--workers N]
 
-Three runs on standalone clusters of workers with one core: a calm one, one whose driver is killed and which the same
-command continues, and one of which an executor is killed, each when half of the files are there. Work done twice is the
-time of tasks that began and did not end well: a task's rows count when the task has ended. Spark's event log tells
-these tasks. That of a killed driver lacks those which ran: there each worker has lost the time since its last file.
-All runs must have the same digest, and verdicts. Exit status 1 if one has another.
+There are three runs on standalone clusters of workers with one core. The first is calm. The second has its driver
+killed, and the same command continues it. In the third an executor is killed. Each kill comes when half of the files
+are there. Work done twice is the time of tasks that began and did not end well: a task's rows count when the task has
+ended. Spark's event log tells these tasks. That of a killed driver lacks those which ran: there each worker has lost
+the time since its last file. All runs must have the same digest, and verdicts. Exit status 1 if one has another.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def test_same_bytes_are_an_empty_list_and_null_has_no_field() -> None:
 
 
 def _updated(count: int, *, leaves: bool) -> list[tuple[int, FieldCost]]:
-    """What generated updates cost by the model, and what their documents alone say."""
+    """The cost of generated updates by the model, and the cost that their documents alone tell."""
     out: list[tuple[int, FieldCost]] = []
     for index in range(count):
         draw = Stream("estimates", index)

@@ -25,7 +25,7 @@ def logs_of(folder: Path) -> Logs:
 
 
 def rows_between(folder: Path, *offsets: Offset, split: int | None = None) -> list[object]:
-    """What a stream reads from offset to offset, without the directory's name."""
+    """The rows that a stream reads from offset to offset, without the directory's name."""
     logs, options = logs_of(folder), asked(folder)
     return [
         row[1:]

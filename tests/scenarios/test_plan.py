@@ -1,4 +1,4 @@
-"""What surrounds a run and needs no Spark: how work is cut, the manifest, Java, the zip, the report's parts."""
+"""The parts around a run that need no Spark: how work is cut, the manifest, Java, the zip, the report's parts."""
 
 from __future__ import annotations
 

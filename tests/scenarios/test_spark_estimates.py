@@ -16,7 +16,8 @@ NAMES = ("02-partial-off-same-sql", "04-partial-multi-json-full", "12-compressed
 
 @pytest.mark.spark
 def test_spark_and_a_loop_give_the_same_figures(spark: Any, tmp_path: Path) -> None:
-    """Of full, partial, compressed, damaged, open and encrypted logs, and of a file that is none; in small parts."""
+    """The logs are full, partial, compressed, damaged, open and encrypted, and one file is no log; their parts are
+    small."""
     whole = (DATA / "03-partial-multi-json-noblob.binlog").read_bytes()
     made = {"cut": whole[:3000], "encrypted": b"\xfdbin" + bytes(600), "text": b"no log"}
     files = []

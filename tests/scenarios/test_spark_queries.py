@@ -1,4 +1,4 @@
-"""What a query asks for is all that is decoded: filters, columns, and the columns of one table; and a stream's rows."""
+"""A query decodes only what it asks for: filters, columns, and the columns of one table; and a stream's rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be said of container engines without one: errors, owners, files, ends."""
+"""Facts about container engines that can be told without one: errors, owners, files, ends."""
 
 from __future__ import annotations
 

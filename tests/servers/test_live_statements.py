@@ -83,7 +83,7 @@ def a_definition(draw: Draw) -> str:
 
 
 def a_part(draw: Draw) -> str:
-    """Of an ALTER TABLE."""
+    """Draw a part of an ALTER TABLE."""
     place = draw.choice(("", "", "", " FIRST", f" AFTER {draw.choice(NAMES)}"))
     one, other, kind = draw.choice(NAMES), draw.choice(NAMES), draw.choice(NEW_TYPES)
     match draw.below(10):
@@ -116,7 +116,7 @@ def taken(connection: Connection, sql: str) -> bool:
 
 
 def definitions(server: ProcessServer, count: int) -> Counter[str]:
-    """What became of so many definitions."""
+    """Give the server so many drawn definitions, and count what became of them."""
     found: Counter[str] = Counter()
     with server.connect() as connection, server.schema(connection) as schema:
         connection.execute("SET SESSION sql_mode = '', sql_generate_invisible_primary_key = OFF")
@@ -148,7 +148,7 @@ def followed(replay: Replay, sql: str, schema: str) -> None:
 
 
 def alterations(server: ProcessServer, count: int) -> Counter[str]:
-    """What became of so many tables, each altered up to six times."""
+    """Alter so many tables, each up to six times, and count what became of them."""
     found: Counter[str] = Counter()
     with server.connect() as connection, server.schema(connection) as schema:
         connection.execute("SET SESSION sql_mode = '', sql_generate_invisible_primary_key = OFF")

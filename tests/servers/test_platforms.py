@@ -59,7 +59,7 @@ def no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def use(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> list[str]:
-    """What the lab says of it."""
+    """Make the lab use this engine, and return an empty list for what the lab says."""
     said: list[str] = []
     monkeypatch.setattr(images, "engine_run", lambda *_: SimpleNamespace(client=engine))
     return said

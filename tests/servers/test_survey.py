@@ -1,4 +1,4 @@
-"""What ``doctor`` says about a machine before the first run. The machines are made of variables and doubles."""
+"""The report of ``doctor`` on a machine before the first run. The machines are made of variables and doubles."""
 
 from __future__ import annotations
 

@@ -79,7 +79,8 @@ def _set(root: Connection, scope: str, name: str, value: str) -> None:
 
 
 def _judged(report: Path) -> dict[str, Any]:
-    """What the report says: the rows that do not hold, and how many requirements lack a right."""
+    """The red rows of a report, and how many requirements passed, Cases ran and updates were compared; empty without a
+    report."""
     file = report / "results.json"
     if not file.exists():
         return {}

@@ -24,7 +24,7 @@ _NUMBERS: Final = "0123456789"
 
 @dataclass(slots=True)
 class Comparison:
-    """What was compared for one client. ``different``: id of the Case and both answers."""
+    """The counts of what was compared for one client. ``different``: id of the Case and both answers."""
 
     counts: Counter[str] = field(default_factory=Counter)
     different: list[str] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """Hostile streams: clients and a receiver read them, and the lab must come out of it as it went in.
 
-What a client makes of such a stream is its own matter. The lab's is that its source answers the next client, that no
-bytes of a client or log end it, and that no thread, socket or process is left.
+A client may make of such a stream what it likes. The lab has three duties. Its source answers the next client. No bytes
+of a client or log end that source. No thread, socket or process is left.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MARKER: Final = {"schema": "binlog_lab_wire", "table": "markers", "begin": "0:b
 
 @dataclass(slots=True)
 class Harm:
-    """What was read, and everything that is wrong with the lab afterwards."""
+    """The outcomes of what was read, and everything that is wrong with the lab afterwards."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)

@@ -64,7 +64,8 @@ _TABLE: Final = Table(
 
 @dataclass(slots=True)
 class Result:
-    """What the replica made of the logs. ``refused``: with which error it stopped at what it does not know."""
+    """The result of a replica that follows the logs. ``refused``: the error with which it stops at what it does not
+    know."""
 
     version: str = ""
     changes: int = 0

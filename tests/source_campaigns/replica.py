@@ -41,7 +41,7 @@ _PATIENCE: Final = 600.0
 
 @dataclass(slots=True)
 class Followed:
-    """What a replica made of a log. ``different``: tables whose rows differ, with the first difference."""
+    """Result of a replica that follows a log. ``different``: tables whose rows differ, with the first difference."""
 
     updates: int = 0
     tables: int = 0

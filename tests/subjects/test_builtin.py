@@ -94,7 +94,7 @@ def test_install_fetches_once_into_the_cache(fine: Entry, monkeypatch: pytest.Mo
 
 
 def test_another_pin_is_another_installation(fine: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an older kit fetched does not pass for the newer pin."""
+    """An installation that an older kit fetched does not pass for the newer pin."""
     builtin.install("fine")
     _only(monkeypatch, replace(fine, packages=(replace(fine.packages[0], sha256=("0" * 64,)),)))
     assert builtin.installed("fine") is None

@@ -36,7 +36,7 @@ def stream(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stream]:
 
 
 def kept(changes: Any) -> list[dict[str, Any]]:
-    """What is compared of changes."""
+    """The members of changes that are compared."""
     return [{key: change[key] for key in KEYS} for change in changes]
 
 

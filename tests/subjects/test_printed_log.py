@@ -68,7 +68,7 @@ def test_a_column_that_cannot_be_printed_is_a_mark() -> None:
 
 
 def test_text_outside_of_the_grammar_is_told() -> None:
-    """What was read before stays."""
+    """Changes that were read before stay."""
     printed = read_printed(_BEGIN + b"### DELETE FROM `d`.`t`\n### WHERE\n###   @1=1\n# at 9\n### MERGE INTO `d`.`t`\n")
     assert [change["operation"] for change in printed.changes] == ["delete"]
     assert "MERGE" in printed.problem

@@ -1,8 +1,8 @@
 """The README's two blocks in empty systems: ``python -m tests.systems``.
 
-Makes an empty Debian of each suite, pastes the blocks into it, literally, in a clean clone of what is committed here,
-and prints a table of what came. As root, with Debian's package mmdebstrap; a quarter of an hour and 3 GB of disk for
-the two blocks of one system. An editable installation, as the second block makes it, stays pure: where there are
+Makes an empty Debian of each suite, and pastes the blocks into it, literally, in a clean clone of what is committed
+here. Prints a table of the outcomes. As root, with Debian's package mmdebstrap; a quarter of an hour and 3 GB of disk
+for the two blocks of one system. An editable installation, as the second block makes it, stays pure: where there are
 compilers, the tests of the compiled build follow that block.
 
 ``--results FILE`` keeps each outcome as a line of JSON, and leaves out what the file already has for the same commit.
@@ -50,7 +50,7 @@ class Use:
 
 
 def uses(arguments: argparse.Namespace, commit: str) -> Iterator[Use]:
-    """What is asked for, suite by suite."""
+    """Yield the uses that are asked for, suite by suite."""
     for suite in arguments.suite or PYTHONS:
         for build in arguments.build or ("pure", "compiled"):
             for user in ("root", USER) if arguments.both else (USER,) if arguments.user else ("root",):

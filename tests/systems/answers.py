@@ -1,4 +1,4 @@
-"""What the reference says of inputs of every kind, as one digest a kind: to hold two Pythons against each other.
+"""Digests of the reference's answers to inputs of every kind, one a kind: to hold two Pythons against each other.
 
     python -m tests.systems.answers [--full] [--kind NAME]... [--lines | --write]
 
@@ -31,7 +31,7 @@ RECORDED: Final = Path(__file__).with_name("answers.json")
 
 
 class Digest(NamedTuple):
-    """Of all answers of a kind, in order."""
+    """The digest of all answers of a kind, in order, and the number of inputs."""
 
     inputs: int
     sha256: str

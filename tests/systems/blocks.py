@@ -29,7 +29,7 @@ def with_options(block: str, options: str) -> str:
 
 
 def outcome(block: str, output: str) -> str:
-    """What the output of a block's run says of it in a few words: pytest's counts, or the verdict of the main job."""
+    """The outcome of a block's run in a few words of its output: pytest's counts, or the verdict of the main job."""
     if block == TESTS:
         counts = _CLOSING.findall(output)
         return "; ".join(each.strip(" ,") for each in counts) if counts else "no closing line of pytest"

@@ -1,9 +1,10 @@
 """An empty system of another suite of Debian, made from this machine's own package mirror.
 
-A template is made once (``mmdebstrap``: essential packages, apt, git, Python with venv, certificates). Each use is
-an overlay whose upper layer goes with the use. Mounts and processes live in namespaces of their own, so nothing stays
-mounted and no process stays behind, however the use ends. Of the machine, a system sees the mirror and the ``Acquire``
-settings of apt, pip's settings about the network, the resolver's files and the trusted certificates, and no more.
+A template is made once (``mmdebstrap``: essential packages, apt, git, Python with venv, certificates). Each use is an
+overlay whose upper layer goes with the use. Mounts and processes live in namespaces of their own, so nothing stays
+mounted and no process stays behind, however the use ends. A system sees these parts of the machine, and no more: the
+mirror and the ``Acquire`` settings of apt, pip's settings about the network, the resolver's files and the trusted
+certificates.
 """
 
 from __future__ import annotations

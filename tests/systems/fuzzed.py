@@ -37,7 +37,7 @@ def target(name: str) -> Callable[[bool], Iterator[str]]:
 
 
 def traced(check: Callable[[bytes], None], data: bytes) -> str:
-    """What the calls inside a check gave."""
+    """The results of the calls inside a check, and that of the check."""
     given: list[str] = []
     with _listening(given):
         given.append(said(check, data, declared=violation.Violation))

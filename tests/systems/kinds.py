@@ -53,7 +53,7 @@ def cases(full: bool) -> Iterator[str]:
 
 
 def judged(full: bool) -> Iterator[str]:
-    """What other decoders may have printed: JSON, base64, numbers, moments, rows of pseudo SQL."""
+    """Answers to texts that other decoders may have printed: JSON, base64, numbers, moments, rows of pseudo SQL."""
     draw = random.Random("judged")
     for text in mutated(20_000 if full else 1000):
         yield said(exact_json.parse, text, declared=ValueError)
@@ -82,7 +82,7 @@ def keyrings(full: bool) -> Iterator[str]:
 
 
 def logs(full: bool) -> Iterator[str]:
-    """What the commands print of recorded logs, whole and damaged (:mod:`tests.builds.answers`)."""
+    """The output of the commands for recorded logs, whole and damaged (:mod:`tests.builds.answers`)."""
     every = sorted(path for folder in FOLDERS for path in (DATA.parents[1] / folder).glob("*.binlog"))
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "log"
@@ -95,7 +95,7 @@ def logs(full: bool) -> Iterator[str]:
 
 
 def data_files(full: bool) -> Iterator[str]:
-    """What ``sdi`` prints of recorded data files, whole and damaged."""
+    """The output of ``sdi`` for recorded data files, whole and damaged."""
     every = sorted((DATA / "innodb").glob("*.ibd.gz"))
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "t.ibd"

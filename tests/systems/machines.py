@@ -13,7 +13,7 @@ PLAIN: Final = "plain"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What is set up before a block. ``mounts``: shell lines in the system's namespace, with its ``$root``.
+    """The set-up before a block. ``mounts``: shell lines in the system's namespace, with its ``$root``.
 
     ``lines`` come before the block, in its shell. ``folder`` is the clone's place below the user's home.
     """

@@ -82,11 +82,12 @@ class SecondStart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplierOutcome:
-    """What the applier did. ``error``: the number of the worker that failed; ``coordinator``: Last_SQL_Errno.
+    """The outcome of a transaction at the applier.
 
-    ``before`` and ``after``: the rows before the transaction, and at the stop or, where there was none, at the end.
-    ``committed``: whether the mark is there at that time. ``second_start``: only after a stop.
-    ``death``: signature of a crash; ``reading``: the crash came when the rows were read at the end.
+    ``error``: the error number of the worker that failed; ``coordinator``: Last_SQL_Errno. ``before`` and ``after``:
+    the rows before the transaction, and at the stop or, where there was none, at the end. ``committed``: whether the
+    mark is there at that time. ``second_start``: only after a stop. ``death``: signature of a crash; ``reading``: the
+    crash came when the rows were read at the end.
     """
 
     stopped: bool = False

@@ -75,8 +75,11 @@ def first_refused(stream: Sequence[Placed]) -> int | None:
 
 
 class RowFormatRun(NamedTuple):
-    """What the real client did with a file: the place of the event that it refused (``None``: it read the whole
-    file). ``died``: it did neither, but ended by a signal or with another status than that of a refusal."""
+    """The end of the real client's run over a file.
+
+    ``refused``: the place of the event that the client refused; ``None``: it read the whole file, or ``died``.
+    ``died``: it did neither, but ended by a signal or with another status than that of a refusal.
+    """
 
     refused: int | None
     words: str

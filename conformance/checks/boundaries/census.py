@@ -1,4 +1,4 @@
-"""What the census counts of transaction boundaries: kinds of transactions, damages, texts, and warnings."""
+"""The rules that the census counts at transaction boundaries: kinds of transactions, damages, texts, and warnings."""
 
 from __future__ import annotations
 

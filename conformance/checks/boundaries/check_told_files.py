@@ -1,7 +1,7 @@
-"""What the kit's ``decode`` tells about marked files whose markers break the rules (WL#4162, I3 and mysqlbinlog.cc M3).
+"""Warnings of the kit's ``decode`` about markers that break the rules (WL#4162, I3 and mysqlbinlog.cc M3).
 
 No released mysqlbinlog reads markers, so the verdicts are about the kit's own program. It runs as a user runs it, once
-over all files. What it must tell comes from the worklog's grammar, and each file begins anew.
+over all marked files. The warnings that it must write come from the worklog's grammar, and each file begins anew.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def wanted(files: Sequence[Sequence[bytes]]) -> list[Told]:
 
 
 def told(files: Sequence[Sequence[bytes]]) -> list[Told]:
-    """What ``decode`` writes to its stderr about these files, all of which it reads in one run."""
+    """Run ``decode`` once over all of these files, and return the warnings that it writes to its stderr."""
     with TemporaryDirectory(prefix="binlog-lab-") as directory:
         names = [f"{number}.binlog" for number in range(len(files))]
         for name, events in zip(names, files, strict=True):

@@ -1,6 +1,6 @@
-"""The worklog's table of event types, and what it says of single events (WL#4162, low-level design).
+"""The worklog's table of event types, and its cells for single events (WL#4162, low-level design).
 
-It is written down here from the worklog's text, with numbers for types and values, so that it shares nothing with the
+The table is written down here from the worklog's text, with numbers for types and values. So it shares nothing with the
 tables by which the kit marks and guesses. Each cell belongs to one sentence. Events that the worklog predates have no
 cell, and neither have statements of XA.
 """
@@ -55,7 +55,7 @@ SENTENCES: Final = ("TD1", "TD2", "TD3", "TD4", "TD5", "TS1", "TS2")
 
 
 class Cell(NamedTuple):
-    """What the table says of one event."""
+    """The table's cell for one event: the event's name, its marker, and the sentence about this marker."""
 
     name: str
     marker: int

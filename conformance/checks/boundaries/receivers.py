@@ -1,4 +1,4 @@
-"""What the checks of transaction boundaries share: their server, and what its receiver must do."""
+"""The server that the checks of transaction boundaries share, and the demands on its receiver."""
 
 from __future__ import annotations
 

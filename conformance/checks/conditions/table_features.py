@@ -47,12 +47,12 @@ _JOINED_STEPS: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFeature:
-    """What the table has beside its documents.
+    """A feature that the table has beside its documents.
 
     ``source``, ``replica``: statements behind CREATE TABLE, on the source (and so on both), and on the replica alone.
-    ``target``: what the UPDATE names instead of t. ``read``, ``tables``: what must read the same on both sides.
-    ``joined``: the updates are those of a join, of one row each; ``later``: t is not its first table. ``form``: whether
-    the model predicts the form of each update.
+    ``target``: what the UPDATE names instead of t. ``read``, ``tables``: the columns and tables that must read the same
+    on both sides. ``joined``: the updates are those of a join, of one row each; ``later``: t is not its first table.
+    ``form``: whether the model predicts the form of each update.
     """
 
     name: str

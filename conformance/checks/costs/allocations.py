@@ -69,7 +69,7 @@ class Growth(NamedTuple):
         return f"{self.allocations} allocations, {self.bytes} bytes"
 
     def since(self, before: Growth) -> Growth:
-        """What came after ``before``, which is from the same start. Raises :class:`ServerError`."""
+        """Return the growth since ``before``, which counts from the same start. Raises :class:`ServerError`."""
         return Growth(grown(before.allocations, self.allocations), grown(before.bytes, self.bytes))
 
 

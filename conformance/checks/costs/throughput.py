@@ -41,7 +41,7 @@ _APPLIER: Final = (
 
 
 class Workload(NamedTuple):
-    """What a series updates (``json`` or ``other`` columns), and its row image."""
+    """The columns that a series updates (``json`` or ``other``), and its row image."""
 
     updates: str
     image: str

@@ -30,7 +30,7 @@ _MARK: Final = (
 
 
 class Used(NamedTuple):
-    """What one event took of a session: rows, allocations, and the most bytes in use at one time."""
+    """The cost of one event for a session: rows, allocations, and the most bytes in use at one time."""
 
     rows: int
     allocations: int

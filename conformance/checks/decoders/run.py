@@ -36,7 +36,7 @@ _STDERR: Final = 2_000  # characters in a record
 
 
 def requirements_of(named: Iterable[str]) -> tuple[str, ...]:
-    """Those of the requirements of a Case that are about decoders; every Case is about the protocol as well."""
+    """Return a Case's requirements about decoders, and that of the protocol, which every Case is about."""
     own = [name for name in named if name.startswith("DEC")]
     return tuple(dict.fromkeys([*own, PROTOCOL]))
 
@@ -162,7 +162,7 @@ def find_defects(check: Check) -> None:
 
 
 def _proof(spec: str, defect: Defect) -> Proof | None:
-    """What a script shows of a built-in subject's defect; ``None`` for a subject with an adapter of its own."""
+    """Return a script's proof of a built-in subject's defect; ``None`` for a subject with an adapter of its own."""
     name = name_of(spec)
     return prove(name, defect.case, defect.judgement, defect.signature) if name else None
 

@@ -1,4 +1,4 @@
-"""What a crash must not do: lose a commit, leave a wrong document, or leave a file that nobody can read or refuse."""
+"""Faults that a crash must not cause: a lost commit, a wrong document, or a file that nobody can read or refuse."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SHOWN: Final = 60
 
 @dataclass(slots=True, kw_only=True)
 class Crash:
-    """What was seen of one kill.
+    """The observations of one kill.
 
     ``moments``: of the sessions. ``acknowledged``, ``sent``: transactions by session. ``undone``: the documents whose
     last change was not committed. ``before``: the files before recovery. ``log``, ``logged``: documents and
@@ -58,7 +58,7 @@ class Crash:
     committed: int = 0  # transactions since the last kill
 
     def requirement(self, place: Place) -> str:
-        """What a document's state is judged under."""
+        """Return the requirement under which a document's state is judged."""
         return ROLLED_BACK if place in self.undone else COMMITTED
 
     @property
@@ -124,7 +124,7 @@ def _document(place: Place, expected: str, got: str | None, message: str) -> Pro
 
 
 def _file(crash: Crash, comparison: Comparison) -> Iterator[tuple[str, Problem]]:
-    """What a file has after recovery and a flush, against the log."""
+    """Yield the differences between the log and a file after recovery and a flush."""
     schema, table = comparison.name
     if comparison.problem or comparison.damaged:
         got = "; ".join([comparison.problem, *comparison.damaged])

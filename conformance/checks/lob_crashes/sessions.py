@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Moment(StrEnum):
-    """What a session waits for, or that it waits for nothing."""
+    """The moment that a session is in: what it waits for, or that it waits for nothing."""
 
     IDLE = "between transactions"
     STATEMENT = "in a statement"

@@ -32,7 +32,7 @@ _COMPANION: Final = 200  # characters of a member that changes too, so that the 
 
 
 class Kind(StrEnum):
-    """What a row shows of the ranges."""
+    """The kind of a row, by what it shows of the ranges."""
 
     INLINE = "in the record"
     COPIES = "their number"
@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def prepare(self) -> Iterator[str]:
-        """What comes before the judged step: a version above 1 where copies are counted, and earlier steps."""
+        """The statements before the judged step: a version above 1 where copies are counted, and earlier steps."""
         if self.kind is Kind.COPIES:
             yield self._update(f"JSON_SET(j, '$.c', REPEAT('e', {SMALL + 20}))")
         for step in earlier(self.step):
@@ -194,7 +194,7 @@ def _shrunk(plan: Plan) -> int:
 
 
 def _engine(outcome: Outcome, any_version: bool) -> Iterator[Problem]:
-    """What the pages tell of the ranges: their number, or the sum of their lengths."""
+    """Yield the problems of the ranges as the pages show them: their number, or the sum of their lengths."""
     plan, before, after = outcome.plan, outcome.before.lob, outcome.after.lob
     if before is None or after is None:
         yield _problem(plan, "place of the document", "off-page", "in the record")

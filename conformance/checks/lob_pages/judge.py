@@ -27,7 +27,7 @@ Address = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a statement left: its transaction, its number among those of the transaction, and the document it stored."""
+    """A statement's change: its transaction, its number among those of the transaction, and the document it stored."""
 
     transaction: int
     undo: int

@@ -26,7 +26,7 @@ class Version(NamedTuple):
 
 @dataclass
 class History:
-    """What the log and the copies of the file say, in the order of time.
+    """The history of rows by the log and the copies of the file, in the order of time.
 
     ``images``: all documents that a row had, also between the updates of one transaction. ``snapshots``: the number of
     images that each snapshot sees. ``in_file``: the reference and the document of each version that the file must

@@ -185,7 +185,7 @@ def rewound(lob: IndexedLob, version: int | None, index_pages: Collection[int]) 
 
 
 def _entries(lob: object) -> object:
-    """What a rollback must leave of an index, the places of its entries apart."""
+    """Return the parts of an index that a rollback must leave as they were: all but the places of its entries."""
     if not isinstance(lob, IndexedLob):
         return None
     return lob.current, [[(piece.version, piece.page, piece.length) for piece in (entry, *entry.older)]

@@ -1,4 +1,4 @@
-"""What the reference predicts that a transaction does to a document in the data file (innodb-lob 8)."""
+"""The reference's predictions of what a transaction does to a document in the data file (innodb-lob 8)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Effect(NamedTuple):
-    """What one statement does to a column. ``ranges``: None if the server writes the document whole."""
+    """The effect of one statement on a column. ``ranges``: None if the server writes the document whole."""
 
     ranges: tuple[Range, ...] | None
     kept: bool
@@ -30,7 +30,7 @@ class Effect(NamedTuple):
 
 
 def effects_on(transaction: Transaction, column: str) -> list[Effect]:
-    """What the statements of a transaction do to a column whose bytes they change."""
+    """Return the effects of a transaction's statements on a column, as far as they change its bytes."""
     found = []
     for statement in transaction.statements:
         change = statement.change.columns.get(column)

@@ -1,4 +1,4 @@
-"""What was judged under each requirement, and what is wrong."""
+"""The cases that were judged under each requirement, and their problems."""
 
 from __future__ import annotations
 

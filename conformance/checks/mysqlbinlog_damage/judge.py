@@ -1,4 +1,4 @@
-"""What mysqlbinlog must do with a list of diffs whose frame is damaged (mysqlbinlog-output 4.2)."""
+"""The judge of mysqlbinlog's text for a list of diffs whose frame is damaged (mysqlbinlog-output 4.2)."""
 
 from __future__ import annotations
 

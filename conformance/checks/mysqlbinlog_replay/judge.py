@@ -1,6 +1,7 @@
-"""What a replay of ``mysqlbinlog``'s output must leave: the source's rows, with the documents of the reference applier.
+"""The judge of a replay of ``mysqlbinlog``'s output.
 
-A replay may stop only where a listed deviation makes the applier refuse that very statement.
+A replay must leave the source's rows, with the documents of the reference applier. It may stop only where a listed
+deviation makes the applier refuse that very statement.
 """
 
 from __future__ import annotations
@@ -25,8 +26,7 @@ _SHOWN: Final = 300  # characters of a value
 
 
 class Expected(NamedTuple):
-    """What the reference applier makes of a log: the documents of all rows in start order, or the diff that it
-    refuses."""
+    """The reference applier's result for a log: all rows' documents in start order, or the diff that it refuses."""
 
     model: ReplicaModel
     refusal: Refusal | None

@@ -1,4 +1,4 @@
-"""What a reader of the log alone must find in a row, from what SELECT shows of it (WL#4618, scenario 3).
+"""The values that a reader of the log alone must find in a row, from what SELECT shows of it (WL#4618, scenario 3).
 
 A reader's answer is the JSON object of one row change (design: ``decode --format jsonl``), parsed by :func:`parse`. A
 server's is a :class:`Cell` for each value. Columns are those of the CREATE TABLE, which the reader has not seen.

@@ -112,7 +112,7 @@ def told_by_the_file(given: Given) -> Iterator[Problem]:
 
 
 def detected(given: Given) -> Iterator[Problem]:
-    """What the server says of the file, as observed on 8.0.45 and 9.7.4."""
+    """Yield the problems of a server that does not treat the file as 8.0.45 and 9.7.4 were observed to treat it."""
     if given.mismatch == MATCH:
         if given.error or given.rows != _ROWS:
             got = f"error {given.error}" if given.error else f"{len(given.rows)} rows"

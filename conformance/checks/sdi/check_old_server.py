@@ -30,7 +30,7 @@ _FILE: Final = f"{_SCHEMA}/t.ibd"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What the old server said to IMPORT: of its own file, and of one with SDI. 0: accepted."""
+    """The old server's answers to IMPORT: for its own file, and for one with SDI. 0: accepted."""
 
     row_format: str
     own: int

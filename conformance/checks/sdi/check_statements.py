@@ -1,4 +1,4 @@
-"""What single statements do to the dictionary information of their table (innodb-sdi B.2).
+"""The effects of single statements on the dictionary information of their table (innodb-sdi B.2).
 
 A file is read after FLUSH TABLES FOR EXPORT, before the statement and after it.
 """

@@ -28,7 +28,7 @@ _TABLES: Final = "SELECT NAME FROM INFORMATION_SCHEMA.INNODB_TABLES WHERE TABLE_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """What INFORMATION_SCHEMA lists: the root page of each index, and tables with the ids of SDI tables."""
+    """The lists of INFORMATION_SCHEMA: the root page of each index, and tables with the ids of SDI tables."""
 
     roots: dict[tuple[int, int], str]
     tables: tuple[str, ...]

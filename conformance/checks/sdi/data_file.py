@@ -1,4 +1,4 @@
-"""What a data file holds: by the kit's reader, and by ibd2sdi."""
+"""The contents of a data file: by the kit's reader, and by ibd2sdi."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ORIGINAL_TYPE: Final = slice(28, 30)  # of a page with page compression
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
-    """What ibd2sdi gave: ``stored`` with --skip-pretty, ``pretty`` without."""
+    """The output of ibd2sdi: ``stored`` with --skip-pretty, ``pretty`` without."""
 
     stored: bytes = b""
     pretty: bytes = b""

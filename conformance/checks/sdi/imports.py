@@ -65,7 +65,7 @@ def definitions(files: Sequence[SdiFile], tables: Sequence[ShownTable]) -> Itera
 
 @dataclass(slots=True)
 class Taken:
-    """What came of the files of a sequence. ``left``: tables whose files were not imported."""
+    """The result of importing the files of a sequence. ``left``: tables whose files were not imported."""
 
     imported: int = 0
     left: int = 0

@@ -1,6 +1,6 @@
-"""What must hold of the dictionary information in data files, by requirement. No I/O.
+"""The rules for the dictionary information in data files, by requirement. No I/O.
 
-A judge gets files, and what the server says of them; it gives what is wrong.
+A judge gets files, and what the server says of them; it yields the problems.
 """
 
 from __future__ import annotations

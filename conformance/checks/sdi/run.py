@@ -52,7 +52,7 @@ class ShownTable:
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What a sequence left. ``refused``: error numbers of changes that the server did not take.
+    """The results of a sequence. ``refused``: error numbers of changes that the server did not take.
 
     ``exported``: by its name, each file that the server wrote for an export.
     """
@@ -121,7 +121,7 @@ def rows_of(connection: Connection, schema: str, name: str) -> tuple[tuple[bytes
 
 
 def tablespace_facts(connection: Connection) -> dict[int, Facts]:
-    """What the server says of each tablespace, by its id. The name is one fact more."""
+    """Return the server's facts about each tablespace, by its id. The name is one fact more."""
     found = connection.execute(_TABLESPACES).texts()
     return {
         int(str(space)): {

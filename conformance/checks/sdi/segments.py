@@ -76,7 +76,7 @@ def _single(entry: Page, at: int, count: int) -> Iterator[int]:
 
 
 def _extents(space: Tablespace, entry: Page, at: int) -> Iterator[tuple[int, Page, int]]:
-    """Of each extent of a segment: its first page, and the page and the place of its descriptor."""
+    """Yield for each extent of a segment its first page, and the page and the place of its descriptor."""
     size = extent_pages(space.flags)
     for start in _LISTS:
         page, place = entry.u4(at + start + 4, "first_page"), entry.u2(at + start + 8, "first_offset")

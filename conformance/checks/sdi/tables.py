@@ -62,7 +62,7 @@ _PLACES: Final = mix((OWN, 8), (GENERAL, 2), (SYSTEM, 1))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What decides which statements a table can meet. ``format``: a row format, or page compression."""
+    """The properties that decide which statements a table can meet. ``format``: a row format, or page compression."""
 
     page_size: int
     format: str

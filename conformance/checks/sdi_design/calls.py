@@ -31,7 +31,7 @@ _GUARD: Final = b"\xa5"  # what a call must leave behind the length that it was 
 
 @dataclass(slots=True)
 class Expected:
-    """What was committed, by tablespace and copy, and what each session changed since, in order."""
+    """The committed records, by tablespace and copy, and the changes of each session since then, in order."""
 
     copies: dict[int, list[State]] = field(default_factory=dict)
     pending: list[list[tuple[int, int, SdiKey, bytes | None]]] = field(default_factory=lambda: [[], []])
@@ -242,7 +242,7 @@ class Calls:
         return self._watched(at.session, self.engine.purge)
 
     def table_ids(self, at: _Place) -> tuple[object, object]:
-        """Of every copy its own id, and none that an ordinary table can get."""
+        """Compare the table ids of the copies: each has its own, and none that an ordinary table can get."""
         lowest = (0xFFFFFFFF - COPIES + 1) << 32
         ids = [transactions.sdi_table_id(at.tablespace, copy) for copy in range(COPIES)]
         last = lowest - 1 - self.draw.below(3)
@@ -253,7 +253,7 @@ class Calls:
         )
 
     def _watched(self, reader: int, run: Callable[[], None]) -> tuple[object, object]:
-        """What a session reads at every moment of a rollback or a purge, beside what it must read."""
+        """Compare the keys that a session reads at every moment of a rollback or a purge with those it must read."""
         expected = {
             (space, copy_num): sorted(self.expected.view(reader, space, copy_num) or ())
             for space in self.expected.copies

@@ -77,7 +77,7 @@ class Guarantee:
 
 
 def read_file(file: dict[int, Image], size: int, copy_num: int) -> State | str:
-    """What an offline reader finds in a copy, or why it cannot read it."""
+    """Return the data that an offline reader finds in a copy, or the reason why it cannot read it."""
 
     def page(number: int) -> Page:
         image = file.get(number)

@@ -31,7 +31,7 @@ _BUFFER: Final = 512
 
 
 class Wrong(Exception):
-    """What a call, a reader or a recovery gave is not what the worklog promises."""
+    """A result of a call, a reader or a recovery that is not what the worklog promises."""
 
 
 class _Crash(Exception):

@@ -1,4 +1,4 @@
-"""What shipped otherwise than WL#7053 and the article say, as pages of real files show it."""
+"""Differences of what was shipped from WL#7053 and the article, as pages of real files show them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What TABLE_MAP says about a table, and the variable ``binlog_row_metadata`` (WL#4618)."""
+"""The facts about a table in TABLE_MAP, and the variable ``binlog_row_metadata`` (WL#4618)."""

@@ -1,4 +1,4 @@
-"""What experiments with altered TABLE_MAP events share: the log that has them, and what a client printed of each."""
+"""Common parts of experiments with altered TABLE_MAP events: the log that has them, and a client's text of each."""
 
 from __future__ import annotations
 

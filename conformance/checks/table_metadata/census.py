@@ -1,4 +1,4 @@
-"""What the census counts of tables: the metadata fields of their TABLE_MAPs, and the types of their columns."""
+"""The rules that the census counts of tables: their TABLE_MAPs' metadata fields, and the types of their columns."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def _program(check: Check, server: Server) -> Program | None:
 
 
 def _as_listed(problems: list[Problem], entry: Deviation | None) -> list[Problem]:
-    """What the list does not explain is no deviation."""
+    """Return the problems; without an entry of the list that explains them, they are no deviation."""
     if entry is not None:
         return problems
     return [replace(problem, deviation=None) for problem in problems]

@@ -43,8 +43,10 @@ class Logged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a transaction: ``error``: its number, 0 for none. ``unchanged``: the row, before it was rolled
-    back."""
+    """The outcome of a transaction.
+
+    ``error``: the error number, 0 for none. ``unchanged``: whether the row was as before, seen before the rollback.
+    """
 
     error: int
     unchanged: bool

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shuffled:
-    """The TABLE_MAP of an insert as the server wrote it, all fields of the table, the event that has them in another
-    order, and the rows behind it."""
+    """An insert whose TABLE_MAP gets its fields in another order.
+
+    ``written``: the TABLE_MAP as the server wrote it. ``plain``: the one with all fields of the table. ``event``: the
+    event that has them in another order. ``rows``: the rows behind it.
+    """
 
     item: Definition
     written: bytes

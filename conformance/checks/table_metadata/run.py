@@ -41,7 +41,7 @@ class Definition:
         return quote_identifier(self.table.name)
 
     def statements(self) -> tuple[str, ...]:
-        """What makes the table."""
+        """Return the statements that make the table."""
         created = create_table(self.table)
         if not self.table.generated_primary_key:
             return (created,)
@@ -49,7 +49,7 @@ class Definition:
         return f"{switch} 1", created, f"{switch} 0"
 
     def insert(self) -> str:
-        """What writes one row."""
+        """Return the statement that writes one row."""
         names = ", ".join(map(quote_identifier, self.values))
         return f"INSERT INTO {self.name} ({names}) VALUES ({', '.join(self.values.values())})"
 

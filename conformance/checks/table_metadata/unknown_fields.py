@@ -66,7 +66,7 @@ class Unknown:
 
     @property
     def read_inside(self) -> TableMap:
-        """What the reader of 9.7.4 makes of the field's value."""
+        """The TABLE_MAP as the reader of 9.7.4 understands it, which takes the field's value for fields."""
         return replace(self.plain, metadata=_read_inside(self.table))
 
 

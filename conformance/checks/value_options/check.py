@@ -93,7 +93,7 @@ def test_value_options(check: Check) -> None:
 
 
 def judge(form: Form, outcome: InjectionOutcome, version: str, dialect: Dialect = MYSQL) -> Problem | None:
-    """What server and reference must do with a form."""
+    """Judge whether server and reference do with a form what they must."""
     predicted = predict(form.injection, dialect)
     if bool(predicted.error) == form.known:
         got = f"refused ({predicted.error})" if predicted.error else "read"

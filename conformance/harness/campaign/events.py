@@ -1,4 +1,4 @@
-"""What captured events themselves must satisfy: they decode, encode to the same bytes, and their diffs apply.
+"""Checks of the captured events themselves: they decode, encode to the same bytes, and their diffs apply.
 
 These checks start from the server's bytes, not from the prediction: a reference that predicts well may still read
 badly. Applying starts from the predicted document before the statement.

@@ -1,1 +1,1 @@
-"""What each check needs of a server: the list, and the questions that the server is asked."""
+"""The needs that each check has of a server: the list, and the questions that the server is asked."""

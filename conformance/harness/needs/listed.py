@@ -1,4 +1,4 @@
-"""What each check needs of a server, and whether the server under test has it: ``needs.toml``, asked before the check.
+"""The needs of each check, and whether the server under test meets them: ``needs.toml``, asked before the check.
 
 A check that lacks something is not applicable, and its reason begins with :data:`NEEDS`.
 """

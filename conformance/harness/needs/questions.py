@@ -1,4 +1,4 @@
-"""What a server has: one list of questions, put to the server itself, each once.
+"""The questions about what a server has: one list, put to the server itself, each once.
 
 A need is a word for its kind and a name: ``variable binlog_row_metadata``, ``statement VECTOR``, ``srs 4326``,
 ``status Innodb_redo_log_current_lsn``, ``program mysqlbinlog``, ``tagged-gtids``, ``right TRIGGER``, ``creator``,

@@ -42,7 +42,7 @@ class Way(StrEnum):
 
 @dataclass(slots=True)
 class Tally:
-    """What restarts of one kind did. ``exact``: those after which every row was there once."""
+    """The counts of restarts of one kind. ``exact``: those after which every row was there once."""
 
     restarts: int = 0
     exact: int = 0

@@ -1,4 +1,4 @@
-"""What the census counts of hand-made events: each outcome and each kind of damage, in each channel and mode.
+"""The rules that the census counts of hand-made events: outcomes and kinds of damage, in each channel and mode.
 
 The outcome is the reference's. Damages that generators draw are named by the damaged field.
 """

@@ -1,5 +1,7 @@
-"""What mysqlbinlog may do with a file that holds a damaged value (P9): report it and go on; never die, hang, or
-grow."""
+"""The judge of mysqlbinlog on a file that holds a damaged value (P9).
+
+The client may report the damage and go on. It must never die, hang, or grow.
+"""
 
 from __future__ import annotations
 

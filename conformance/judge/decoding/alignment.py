@@ -94,8 +94,12 @@ def _rest(row: int, rows: int, column: int, columns: int) -> Iterator[Pair]:
 
 
 def leftovers(pairs: list[Pair], cost: Cost, first: int) -> tuple[dict[int, int], set[int], set[int], set[int]]:
-    """What has no partner: moved elements (of the second list, with their places in the first), repeated ones, further
-    ones of the second list, and missing ones of the first. Behind a number of comparisons all others are further."""
+    """Return the elements without a partner: moved, repeated, further and missing ones.
+
+    Moved, repeated and further elements are those of the second list; moved ones come with their places in the first.
+    Missing elements are those of the first list. After a number of comparisons, all others of the second list count as
+    further ones.
+    """
     missing = {one for one, other in pairs if one is not None and other is None}
     budget = _SEARCHED
     moved: dict[int, int] = {}

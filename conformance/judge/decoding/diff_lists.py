@@ -1,7 +1,7 @@
 """Lists of diffs: each once, in the order of the log, with operation, path and value.
 
-What is forgiven: letter case of the operation, a path that is quoted where it need not be, a ``null`` as the value of
-REMOVE, and the forms of documents.
+The judge forgives the letter case of the operation, and a path that is quoted where it need not be. It also forgives a
+``null`` as the value of REMOVE, and the forms of documents.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ def _level(differences: Sequence[Difference]) -> Equality | None:
 
 
 def _rank(difference: Difference, observed: Observed, last: int, *, damaged: bool) -> Verdict:
-    """What one difference amounts to, seen beside the subject's errors and marks.
+    """Return the verdict that one difference amounts to, seen beside the subject's errors and marks.
 
     An error excuses the changes behind the last one that arrived. It excuses an earlier one if it names its event, but
     not where the log is damaged: there the error is about the damage.

@@ -1,4 +1,4 @@
-"""What a subject answered, as the judge takes it."""
+"""The answer of a subject, as the judge takes it."""
 
 from __future__ import annotations
 

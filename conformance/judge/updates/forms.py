@@ -1,12 +1,17 @@
-"""In which form an update stands in the log, in few words.
+"""The form in which an update stands in the log, in few words.
 
-``none`` (nothing logged), ``query`` (as a statement), ``full`` (UPDATE_ROWS), ``full-v1`` (its version 1),
-``partial`` / ``empty`` / ``whole`` (PARTIAL_UPDATE_ROWS with diffs, with an empty list of diffs, or with the whole
-document), ``none-json`` (PARTIAL_UPDATE_ROWS whose after-image has no JSON column). One word per row, or per statement.
+There is one word per row, or per statement:
+
+* ``none`` (nothing logged), ``query`` (as a statement);
+* ``full`` (UPDATE_ROWS), ``full-v1`` (its version 1);
+* ``partial``, ``empty``, ``whole``: PARTIAL_UPDATE_ROWS with diffs, with an empty list of diffs, or with the whole
+  document;
+* ``none-json`` (PARTIAL_UPDATE_ROWS whose after-image has no JSON column).
+
 ``headless`` stands in front of the words of a PARTIAL_UPDATE_ROWS that lacks the length of extra data, as events of
-version 1 do: no reader takes it. Its own length counts the two bytes that it lacks, so that it takes the first two of
-the next event, and nothing behind it can be read (observed on 8.0.45). ``bogus log``: the
-server that wrote the events does not send them, because it cannot read them itself (that event, observed on 8.0.45).
+version 1 do: no reader takes it. Its own length counts the two bytes that it lacks. So it takes the first two of the
+next event, and nothing behind it can be read (observed on 8.0.45). ``bogus log``: the server that wrote the events does
+not send them, because it cannot read them itself (that event, observed on 8.0.45).
 """
 
 from __future__ import annotations

@@ -75,7 +75,10 @@ class EncryptionHeader:
         return out.ljust(HEADER_SIZE, b"\0")
 
     def unlock(self, keyring: Keyring) -> LogCipher:
-        """What decrypts the log. A wrong key shows only in the log's first bytes: :meth:`LogCipher.verify`."""
+        """Return the cipher that decrypts the log.
+
+        A wrong key shows only in the log's first bytes: :meth:`LogCipher.verify`.
+        """
         try:
             master = keyring.replication_key(self.master_key_id)
         except DecodeError as error:

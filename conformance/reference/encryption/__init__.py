@@ -1,1 +1,1 @@
-"""What encrypted tablespaces and encrypted logs share: AES-256 (:mod:`.aes`) and the keyring (:mod:`.keyring`)."""
+"""Common parts of encrypted tablespaces and encrypted logs: AES-256 (:mod:`.aes`) and the keyring (:mod:`.keyring`)."""

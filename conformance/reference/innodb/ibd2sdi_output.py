@@ -1,4 +1,4 @@
-"""What ibd2sdi prints for the objects of a tablespace, byte for byte (innodb-sdi C)."""
+"""The output of ibd2sdi for the objects of a tablespace, byte for byte (innodb-sdi C)."""
 
 from __future__ import annotations
 

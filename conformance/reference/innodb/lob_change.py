@@ -1,4 +1,4 @@
-"""What an in-place update of JSONB changes in a data file: its byte ranges become places in LOB pages (innodb-lob 8).
+"""Changes of a data file by an in-place update of JSONB: its byte ranges become places in LOB pages (innodb-lob 8).
 
 The input is the LOB before the update and the ranges of :mod:`conformance.reference.partial.in_place`. Which new pages
 the server takes is not predicted. :func:`problems` and :func:`regions` read them from the LOB after the update.
@@ -33,7 +33,7 @@ _FREE_LIST: Final = 80
 
 
 class Kind(StrEnum):
-    """What InnoDB does with the value of a column that an update changes in place."""
+    """The way in which InnoDB treats the value of a column that an update changes in place."""
 
     SMALL = "small"  # bytes of the pages are overwritten, the version stays
     COPIED = "copied"  # the pieces are copied, and the version rises
@@ -76,10 +76,11 @@ class LobChange:
 
 
 def predict_change(lob: Lob, ranges: Sequence[Range], *, prefix: int = 0, any_version: bool = False) -> LobChange:
-    """What an update with these binary diffs does to an off-page value. ``prefix``: length of its part in the record.
+    """Predict what an update with these binary diffs does to an off-page value.
 
-    ``any_version``: small changes are made in the pages of a value that was copied, too, as servers before 9.7 do.
-    Ranges count from the document's type byte. The value must stay off-page, which it does: its length is the same.
+    ``prefix``: the length of the value's part in the record. ``any_version``: small changes are made in the pages of a
+    value that was copied, too, as servers before 9.7 do. Ranges count from the document's type byte. The value must
+    stay off-page, which it does: its length is the same.
     """
     if not isinstance(lob, IndexedLob) or lob.frozen or any(offset < prefix for offset, _ in ranges):
         return LobChange(Kind.REWRITTEN, None if not isinstance(lob, IndexedLob) else 1)
@@ -206,8 +207,8 @@ def _fields(entry: IndexEntry, *fields: tuple[str, int, int]) -> list[Region]:
 def differences(before: Tablespace, after: Tablespace, allowed: Iterable[Region]) -> Iterator[Region]:
     """The bytes that differ between two copies of a file, and that no region allows.
 
-    Every page may have another checksum and LSN. Pages of space management may differ in their bodies, page 0 before
-    its SDI root, and new pages at the end of the file may be empty.
+    Every page may have another checksum and LSN. Pages of space management may differ in their bodies, and page 0
+    before its SDI root. New pages at the end of the file may be empty.
     """
     by_page: dict[int, list[Region]] = {}
     for region in allowed:

@@ -17,7 +17,7 @@ _SHORTEST: Final = 32  # of a body that is encrypted
 
 
 class CompressionHeader(NamedTuple):
-    """What a compressed page has at 26; the sizes are those of the body."""
+    """The header of a compressed page, which stands at 26; the sizes are those of the body."""
 
     version: int
     algorithm: int

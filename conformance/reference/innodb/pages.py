@@ -210,7 +210,7 @@ class Page(NamedTuple):
 
 
 class SdiRoot(NamedTuple):
-    """What page 0 says of the SDI; a root is usable if the version is 1 and the number not 0."""
+    """The entry of page 0 about the SDI; a root is usable if the version is 1 and the number not 0."""
 
     version: int
     page: int

@@ -80,8 +80,8 @@ def decode_stored(data: bytes) -> Stored:
 def decode_strict(data: bytes) -> JsonValue:
     """The value of a document, if it has the form that writers give it.
 
-    That form has values and keys in entry order without overlap, sorted unique keys, minimal lengths, valid UTF-8,
-    finite doubles, and payloads that match their type. Holes are legal.
+    In that form, values and keys stand in entry order without overlap, and the keys are sorted and unique. Lengths are
+    minimal, UTF-8 is valid, doubles are finite, and payloads match their type. Holes are legal.
     """
     decode_stored(
         data

@@ -3,16 +3,17 @@
 The scanner of the standard library does the work; its hooks and the checks here take away each of its leniencies:
 
 * ``NaN``, ``Infinity`` and ``-Infinity`` are refused;
-* integers have MySQL's three types, numbers beyond a double are refused, and so is a zero whose exponent is larger
-  than 308 plus the digits after its point (``0e309``, observed on 9.7.4: the exponent is checked before the digits);
-  of very long numbers the first 768 significant digits count (observed on 9.7.4);
+* integers have MySQL's three types, and numbers beyond a double are refused;
+* a zero is refused, too, if its exponent is larger than 308 plus the digits after its point (``0e309``, observed on
+  9.7.4: the exponent is checked before the digits);
+* of very long numbers the first 768 significant digits count (observed on 9.7.4);
 * half a surrogate pair in ``\\u`` escapes is refused, and so is text that is not valid UTF-8;
 * a NUL after the document ends the text, whatever follows it (observed on 9.7.4);
 * more than 100 containers inside each other are refused where the 101st opens, whatever follows it.
 
-White space, control characters in strings and the rest of the grammar are strict already.
-Whatever is refused, :mod:`.text_reader` reads again: it says the place and the reason, the same under every Python.
-An over-long key is no matter for the parser: the encoder refuses it with 3151, as in the server.
+White space, control characters in strings and the rest of the grammar are strict already. Whatever is refused,
+:mod:`.text_reader` reads again: it says the place and the reason, the same under every Python. An over-long key is no
+matter for the parser: the encoder refuses it with 3151, as in the server.
 """
 
 from __future__ import annotations

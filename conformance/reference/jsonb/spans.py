@@ -61,7 +61,7 @@ class MemorySorter:
 
 
 def bounds_of(span: Sequence[Any]) -> Any:
-    """What spans are sorted by: start and end."""
+    """Return the bounds of a span, by which spans are sorted: start and end."""
     return span[:2]
 
 

@@ -1,7 +1,7 @@
 """The text of a JSONB document straight from its bytes, without Python values between.
 
-The result is ``format_text(decode(data))``. A document that is damaged or unusual (shared children, members out of
-order, more than 100 containers) takes exactly that way, which has the rules and the errors.
+The result is ``format_text(decode(data))``. A damaged or unusual document (shared children, members out of order, more
+than 100 containers) takes exactly that way. It has the rules and the errors.
 """
 
 from __future__ import annotations
@@ -130,7 +130,10 @@ def _container(  # noqa: C901 - one loop over all types: a call for each would c
 
 
 def _commas(count: int, parts: list[str], pieces: list[str]) -> Iterator[Iterable[str]]:
-    """What stands before each element of a long array, in runs; behind each run of commas the parts become a piece."""
+    """Yield the texts before the elements of a long array, in runs.
+
+    Behind each run of commas the parts become a piece.
+    """
     yield ("[",)
     for left in range(count - 1, 0, -_MANY):
         yield repeat(", ", min(left, _MANY))
@@ -145,7 +148,7 @@ _known_prefixes: dict[tuple[int, bytes, bytes], list[str]] = {}
 def _prefixes(
     data: bytes, kind: int, start: int, end: int, values: int, values_end: int, budget: list[int]
 ) -> list[str] | None:
-    """What stands in front of each member's value; ``None`` where the members are not in stored order."""
+    """Return the text in front of each member's value; ``None`` where the members are not in stored order."""
     entries = data[start + (8 if kind else 4) : values]
     last = last_key_end(entries, kind, start, len(entries))
     known = kind, entries, data[values_end:last]

@@ -1,9 +1,9 @@
 """JSON text read character by character, in the server's order: which place is refused, and for what.
 
 :mod:`.parse` leaves texts to Python's own reader, which is fast. What that one refuses is read again here, because its
-positions and words change from version to version. A text that it has no stack for is read here too: this reader keeps
-its own. Each place is that of 9.7.4 (``tests/data/json-refusals-9.7.4.json``): of a number that is too big its first
-character, of a bad escape its backslash, otherwise the first character that cannot stand where it stands.
+positions and words change from version to version. A text that Python has no stack for is read here too: this reader
+keeps its own. Each place is that of 9.7.4 (``tests/data/json-refusals-9.7.4.json``): of a number that is too big, its
+first character; of a bad escape, its backslash; otherwise the first character that cannot stand where it stands.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _GOT: Final = 20  # characters of the text that an error shows
 
 
 class Hooks(NamedTuple):
-    """What makes values of the pieces that are read; as those of :class:`json.JSONDecoder`."""
+    """The functions that make values of the pieces that are read; as those of :class:`json.JSONDecoder`."""
 
     members: Callable[[list[tuple[str, JsonValue]]], dict[str, JsonValue]]
     integer: Callable[[str], JsonValue]

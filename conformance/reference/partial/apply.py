@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) -> bytes | None:
     """Apply the diffs of a partial column value, given without its 4-byte length.
 
-    Reads all diffs before it applies the first. Raises :class:`MysqlError`: 3649 for a diff that cannot be read, 3142
-    or 3157 for damage deep inside a value, 3648 for a diff that does not fit the document.
+    Reads all diffs before it applies the first. Raises :class:`MysqlError`: 3649 for a diff that cannot be read; 3142
+    or 3157 for damage deep inside a value; 3648 for a diff that does not fit the document.
     """
     try:
         diffs = decode_diffs(field, strict=dialect.reader.strict)

@@ -1,4 +1,4 @@
-"""What one column becomes under its assigned expression (partial-update 2).
+"""The new value of one column under its assigned expression (partial-update 2).
 
 :class:`Chain` evaluates an eligible column; :func:`evaluate_document` and :func:`evaluate_plain` the others.
 """

@@ -1,4 +1,4 @@
-"""What a path selects from a stored document: JSON_EXTRACT, and the length that JSON_LENGTH counts."""
+"""The values that a path selects from a stored document: JSON_EXTRACT, and the length that JSON_LENGTH counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an UPDATE does to one row: which columns are eligible, the new values, and whether the row changed.
+"""The effect of an UPDATE on one row: which columns are eligible, the new values, and whether the row changed.
 
 This module models partial-update 1 (eligible columns) and partial-update 1.1 (unchanged rows); ``evaluation`` models
 partial-update 2 and ``decision`` partial-update 5. ``rules`` names every row of those tables that applied, so that a

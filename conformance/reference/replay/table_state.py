@@ -207,7 +207,10 @@ class TableState:
             self.rows[number] = (*row[:at], values[number], *row[at:])
 
     def _value_of_new(self, column: ColumnDefinition) -> NewDefault | None:
-        """What existing rows get in a new column: NULL or a constant. Raises for values that are not in the log."""
+        """Return the value of existing rows in a new column: NULL or a constant.
+
+        Raises for values that are not in the log.
+        """
         default = column.default
         null = not default or default[0].among("NULL")
         constant = bool(default) and (default[0].string or is_number(default[0].text))

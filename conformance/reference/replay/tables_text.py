@@ -41,7 +41,7 @@ def rows_text(state: TableState) -> Iterator[list[str | None]]:
 
 
 def row_order(state: TableState, *, numeric: bool = False) -> Callable[[Sequence[str | None]], Any]:
-    """What the rows of :func:`table_rows` are sorted by."""
+    """Return the function that gives the sort key of each row of :func:`table_rows`."""
     counted = [numeric and (info.type.is_numeric or info.type.real_type == types.BIT) for info in state.infos()]
     zero = Decimal(0)
 

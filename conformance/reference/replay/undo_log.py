@@ -1,4 +1,4 @@
-"""What takes back the changes of a transaction: inserts as ranges of numbers, and the old row for other changes."""
+"""The undo log of a transaction's changes: inserts as ranges of numbers, and the old row for other changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a version makes of the SQL that :mod:`.formatting` writes for a JSON value.
+"""The value that a version makes of the SQL that :mod:`.formatting` writes for a JSON value.
 
 The newest version makes exactly that value. Versions before 9.7 read numbers of JSON text fast, and some come out as
 other doubles (versions 6.1); they also drop hours of a TIME (:mod:`conformance.reference.jsonb.sql_times`). A number

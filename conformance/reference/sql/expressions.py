@@ -108,7 +108,7 @@ class ExpressionParser:
     cut_times: bool = False  # a TIME that was made into JSON lost hours, as versions before 9.7 have it
 
     def read(self, rule: Callable[[], _T]) -> _T:
-        """What a rule of the grammar makes of the tokens, with room for all nesting that is permitted."""
+        """Apply a rule of the grammar to the tokens, with room for all nesting that is permitted."""
         openings = sum(token.kind is Kind.SYMBOL and token.text in _OPENING for token in self.tokens)
         if openings < _SHALLOW:
             return rule()
@@ -269,7 +269,7 @@ class ExpressionParser:
         return Call(function, document, tuple(pairs))
 
     def settle(self, document: Expression, token: Token, known: int) -> None:
-        """What becomes of the errors of pairs, which came behind ``known`` others: here the caller looks at them."""
+        """Settle the errors of pairs, which came behind ``known`` others: here the caller looks at them."""
 
     def path(self, name: str) -> str | None:
         token = self.token

@@ -34,7 +34,7 @@ def takes_digits(function: str) -> bool:
 
 
 def value_at(function: str, moment: datetime, digits: int) -> SqlValue:
-    """What a function gives at a moment; what is behind its digits is cut."""
+    """Return the value of a function at a moment; what is behind its digits is cut."""
     if digits > 6:
         raise MysqlError(1426, "ER_TOO_BIG_PRECISION", "the largest precision is 6", got=digits)
     unit = 10 ** (6 - digits)

@@ -1,8 +1,8 @@
-"""What applications write behind ``UPDATE t SET j =``: an expression that reads the row, evaluated for that row.
+"""The expression that applications write behind ``UPDATE t SET j =``: it reads the row, and is evaluated for it.
 
 The rules are those of partial-update 2.4.
 
-The grammar of :mod:`.expressions`, and besides: other columns, ``->`` and ``->>``, JSON_EXTRACT, JSON_UNQUOTE,
+The grammar is that of :mod:`.expressions`, and besides: other columns, ``->`` and ``->>``, JSON_EXTRACT, JSON_UNQUOTE,
 JSON_LENGTH, JSON_INSERT, JSON_ARRAY_APPEND, JSON_ARRAY_INSERT, JSON_MERGE_PATCH, JSON_MERGE_PRESERVE, IFNULL and
 COALESCE, arithmetic, and the functions of the present moment. Paths may be such values too.
 
@@ -524,7 +524,7 @@ def _kind(term: Term, value: SqlValue) -> SqlType | None:
 
 
 def _form(value: SqlValue) -> object:
-    """What integers, or dates and times, must have in common for IFNULL to give one of them as it is."""
+    """Return the form that integers, or dates and times, must share for IFNULL to give one of them as it is."""
     if value.type in (SqlType.INTEGER, SqlType.BOOLEAN):
         return isinstance(value.json, UInt)
     return value.json.field_type if value.type is SqlType.TEMPORAL and isinstance(value.json, Opaque) else None

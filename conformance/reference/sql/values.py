@@ -57,7 +57,10 @@ class SqlType(Enum):
 
 
 class Origin(Enum):
-    """What gives a string: on that depends which number it is where it only begins with one (observed on 9.7.4)."""
+    """The origin of a string.
+
+    It decides which number a string stands for that only begins with one (observed on 9.7.4).
+    """
 
     LITERAL = "the statement itself: none"
     COLUMN = "a column: none"

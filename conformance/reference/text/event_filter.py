@@ -38,7 +38,7 @@ _PREFIXES: Final = (
 
 
 class Choice(Enum):
-    """What becomes of an event."""
+    """The decision about an event: whether and how it is printed."""
 
     PRINTED = "it is printed"
     ABSENT = "it is before the start, or inside a payload that is not printed: nothing is printed"
@@ -95,7 +95,7 @@ class EventFilter:
         return replace(self._selection, start_position=0) == Selection()
 
     def choose(self, event: Event) -> Choice:
-        """What becomes of the next event."""
+        """Decide whether and how the next event is printed."""
         if event.inner is not None and self._payload is not Choice.PRINTED:
             return Choice.ABSENT
         choice = self._by_place(event)

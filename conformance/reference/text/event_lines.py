@@ -96,7 +96,7 @@ class EventLines:
         return head + text if data is None else head + self._dump(event, data) + text
 
     def words(self, event: Event) -> bytes | None:
-        """What stands behind the head of such an event."""
+        """Return the words behind the head of a GTID, QUERY, TABLE_MAP or XID; ``None`` for other events."""
         body = event.body
         if type(body) is TableMap:
             return self._table_map(body)
@@ -123,7 +123,7 @@ class EventLines:
         return (event.position if self.payload is None else self.payload.log_pos) or 0
 
     def head(self, event: Event, data: bytes | None) -> bytes:
-        """What stands in front of the event's own words. ``data``: its bytes, to be dumped in hex."""
+        """Return the text in front of the event's own words. ``data``: the event's bytes, to be dumped in hex."""
         words = self._head(event, "").encode()
         return words if data is None else words + self._dump(event, data)
 
@@ -145,7 +145,7 @@ class EventLines:
         return f"{words}CRC32 0x{crc:08x} "
 
     def _front(self, timestamp: int, server: int) -> str:
-        """What the lines of all events of a second and a server begin with."""
+        """Return the beginning of the lines of all events with this second and server."""
         last = self._fronts
         if last is not None and last[0] == timestamp and last[1] == server:
             return last[2]
@@ -172,7 +172,7 @@ class EventLines:
         return f"{known[0]}{body.table_id}{known[1]}".encode()
 
     def _title(self, body: LazyRows | RowsBody) -> tuple[str, str]:
-        """What stands before and behind the table id; there are as many as kinds of events and flags."""
+        """Return the words before and behind the table id; there are as many pairs as kinds of events and flags."""
         words = [name for bit, name in _FLAGS if body.flags & bit]
         if not self._all_flags:
             words = [name for name in words if name == "STMT_END_F"]

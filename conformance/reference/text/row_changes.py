@@ -145,7 +145,7 @@ def changes_of(
 
 
 class EventFields(NamedTuple):
-    """What the lines of one event have in common."""
+    """The fields that the lines of one event have in common."""
 
     file: str | None
     position: int | None
@@ -192,7 +192,7 @@ class RowChanges:
         return self._gtids.now
 
     def take_counts(self) -> Counts:
-        """What was counted since the last time; begins anew."""
+        """Return the counts since the last time, and begin anew."""
         counts, self.counts = self.counts, Counts()
         return counts
 

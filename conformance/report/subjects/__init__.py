@@ -1,1 +1,1 @@
-"""What a report holds for each decoder: a page, a badge, and its part of the Markdown."""
+"""The parts of a report for each decoder: a page, a badge, and its part of the Markdown."""

@@ -58,7 +58,7 @@ class ContainerFiles(Files):
         return dict(sorted(found.items()))
 
     def _below(self, prefix: str, patterns: tuple[str, ...]) -> dict[str, bytes]:
-        """What matches below a folder, whose name ends with a slash; nothing if it is not there."""
+        """Return the matching files below a folder, whose name ends with a slash; none if the folder is not there."""
         try:
             members = self._whole(prefix, lambda name: matches(prefix + name, patterns))
         except NoSuchFile:
@@ -124,7 +124,7 @@ class ContainerFiles(Files):
         return found
 
     def _missing(self, error: ServerUnavailable, words: str) -> Exception:
-        """What an error of the engine means: the file is not there, or the container is not."""
+        """Return the error that an error of the engine stands for: the file is not there, or the container is not."""
         from docker.errors import NotFound
 
         if not isinstance(error.__cause__, NotFound):

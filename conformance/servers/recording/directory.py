@@ -43,7 +43,10 @@ class RecordingUnwritable(ServerError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What was recorded. ``tapes``: size and SHA-256 of each, by name. ``complete``: the run came to its end."""
+    """The description of a recording.
+
+    ``tapes``: size and SHA-256 of each, by name. ``complete``: the run came to its end.
+    """
 
     kit: str
     seed: str

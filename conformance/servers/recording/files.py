@@ -1,8 +1,8 @@
 """The file of one tape: what the servers of one module of checks answered, compressed.
 
 A line of text names the format. Behind it stands one xz stream of records: four bytes of length, a letter, the rest.
-``C`` is a piece of long bytes (numbered in order), ``A`` an answer, ``I`` the beginning of a check, ``E`` the end with
-the number of answers. A file without ``E`` was broken off.
+``C`` is a piece of long bytes (numbered in order); ``A`` is an answer; ``I`` is the beginning of a check; ``E`` is the
+end with the number of answers. A file without ``E`` was broken off.
 """
 
 from __future__ import annotations

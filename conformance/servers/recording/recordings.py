@@ -50,7 +50,7 @@ class Recording:
 
     @property
     def problem(self) -> str | None:
-        """What the running check asked without getting an answer."""
+        """The first request of the running check that had no answer."""
         return self._tape.problem if isinstance(self._tape, ReplayTape) else None
 
     def begin_module(self, name: str) -> None:
@@ -91,7 +91,7 @@ class Recording:
         return taped_maker(self.tape, what, live)
 
     def answers(self, server: Server, gather: Callable[[Server], dict[str, Any]]) -> dict[str, Any]:
-        """What the server under test shows of its version: asked once in a run, and on every tape."""
+        """Return the answers of the server under test about its version: asked once in a run, and on every tape."""
 
         def ask(beneath: Any) -> Any:
             if self._answers is None:

@@ -34,7 +34,7 @@ Seen = TypeVar("Seen")
 
 
 def _facts(server: Server) -> dict[str, Any]:
-    """What a server is at this moment, without paths and passwords."""
+    """Return the facts about a server at this moment, without paths and passwords."""
     facts: dict[str, Any] = {
         "id": server.id,
         "version": server.version,
@@ -79,7 +79,7 @@ class TapedServer(Server):
         return self._tape.call(self._channel, kind, request, live)
 
     def _told(self, kind: str, method: str) -> Any:
-        """What the server beneath answers to a method without arguments."""
+        """Return the answer of the server beneath to a method without arguments."""
         return self._ask(kind, None, lambda: getattr(self._live, method)())  # noqa: PLW0108 - there may be none beneath
 
     def connect(

@@ -41,7 +41,7 @@ class Unfinished(Protocol):
 
 
 class Tape(ABC):
-    """What two kinds of run share: channels, secrets, and the running check (its number in the module)."""
+    """The common part of both kinds of tape: channels, secrets, and the running check (its number in the module)."""
 
     recording: bool
 

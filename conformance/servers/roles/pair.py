@@ -42,7 +42,7 @@ def place_of(message: str) -> tuple[str, int] | None:
 
 
 def first_cause(errors: Sequence[tuple[int, str]]) -> tuple[int, str]:
-    """Of several workers' errors (number, message) that of the first event.
+    """Return the error of the first event among several workers' errors (number, message).
 
     A later transaction can fail beside it, and waits for its commit with the older error (observed on 9.7.4).
     """

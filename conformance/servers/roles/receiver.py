@@ -52,7 +52,7 @@ class ParserWarning(NamedTuple):
 
 
 class ReceivedStream(NamedTuple):
-    """What the receiver did with a stream.
+    """The outcome of a stream at the receiver.
 
     ``place``: file and position of the source where the receiver stands. ``error``: the number with which it stopped, 0
     if it did not. ``asked``: the positions of its dump requests. ``relay_logs``: the files that it wrote, in order.

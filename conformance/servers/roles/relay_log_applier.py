@@ -66,7 +66,7 @@ _READ: Final = "Replica has read all relay log"  # the state of an applier that 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEnd:
-    """What a server did with a log. ``death``: the signature of a crash; ``silent``: the server does not answer.
+    """The end of a log at a server. ``death``: the signature of a crash; ``silent``: the server does not answer.
 
     ``refused``: CHANGE REPLICATION SOURCE refused the log. ``error``: the error number of the refusal or of the
     applier's stop. ``waits``: the applier neither stops nor goes on, which is allowed, as the missing part may still

@@ -104,8 +104,8 @@ def control(pipes: Path, pid: int, *words: str) -> str:
     """Send a command, or several with ``-c`` between them, to a running valgrind; return its answer.
 
     Valgrind hears of it while a thread of the server runs, at the latest when a thread of InnoDB wakes each second.
-    vgdb must not hasten that: it would interrupt the poll() in which the server waits for connections, and the server
-    does not expect that (9.7.4 has died of signal 11 in ``listen_for_connection_event``).
+    vgdb must not hasten that: it would interrupt the poll() in which the server waits for connections. The server does
+    not expect that (9.7.4 has died of signal 11 in ``listen_for_connection_event``).
 
     Valgrind closes its end of the pipe when the vgdb before has gone, and opens it again. A vgdb has died of SIGPIPE in
     a busy moment (once, valgrind 3.19), so such a command is sent again. That does no harm, even if it was heard:

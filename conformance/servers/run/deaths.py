@@ -1,6 +1,6 @@
-"""What is kept of each death of a server: all that it logged since it was started, and its exit status.
+"""The record of each death of a server: all that it logged since it was started, and its exit status.
 
-A server that the lab itself ends has no death. The place is one for the whole process, as the servers of a run are
+A server that the lab itself ends has no death. There is one place for the whole process, as the servers of a run are
 started in many places; worker processes have it from the one that started them.
 """
 

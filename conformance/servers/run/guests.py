@@ -29,7 +29,7 @@ _MADE = re.compile(rf"{SCHEMA_PREFIX}[0-9a-f]{{12}}")  # see Server.schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What a guest allows. ``missing`` names privileges; ``notes`` are sentences for the report."""
+    """The capabilities that a guest allows. ``missing`` names privileges; ``notes`` are sentences for the report."""
 
     version: str
     log_bin: bool

@@ -98,7 +98,7 @@ class OwnServer(Server):
         return "127.0.0.1"
 
     def serve(self, make: Callable[[str], Served]) -> Served:
-        """What the lab serves to this server: ``make`` gets the address to listen at."""
+        """Make and return what the lab serves to this server: ``make`` gets the address to listen at."""
         return make(self.meeting_host())
 
     @abstractmethod

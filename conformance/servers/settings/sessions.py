@@ -24,10 +24,10 @@ _FIRST: Final = 8  # the major version from which on the values of the list are 
 
 
 class Beginning:
-    """What the sessions of one server and account begin with.
+    """The variables with which the sessions of one server and account begin.
 
-    ``differing``: the server's own values of what the sessions set otherwise. ``refused``: which of them the account
-    may not set.
+    ``differing``: the server's own values of those that the sessions set otherwise. ``refused``: which of them the
+    account may not set.
     """
 
     def __init__(self, connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""What a source answers to the statements of its clients, session by session."""
+"""The answers of a source to the statements of its clients, session by session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What INFORMATION_SCHEMA says of a column: from the words of its definition, or from a TABLE_MAP alone."""
+"""The facts of INFORMATION_SCHEMA about a column: from the words of its definition, or from a TABLE_MAP alone."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ColumnFacts:
 
     @property
     def arguments(self) -> list[str]:
-        """What stands in the parentheses of the type, for types without members."""
+        """The arguments in the parentheses of the type, for types without members."""
         inner = self.type.partition("(")[2].rpartition(")")[0]
         return [] if not inner or self.data_type in ("enum", "set") else inner.split(",")
 

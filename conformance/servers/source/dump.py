@@ -52,8 +52,11 @@ def fatal(text: str) -> Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpRequest:
-    """What a client asks for. ``gtids``: those that it has, if it asks by GTIDs. ``checksum``: ``None`` if it said
-    nothing. ``period``: seconds between heartbeats, 0 for none."""
+    """A client's request for a dump.
+
+    ``gtids``: those that the client has, if it asks by GTIDs. ``checksum``: ``None`` if it said nothing. ``period``:
+    seconds between heartbeats, 0 for none.
+    """
 
     server_id: int
     file: str
@@ -213,7 +216,7 @@ class Dump:
             raise fatal(f"{self._complaint(file)}; the first event '{file.name}' at {self._position}")
 
     def _complaint(self, file: LogFile) -> str:
-        """What is wrong with the bytes at the present position."""
+        """Return the complaint about the bytes at the present position."""
         head = bytes(file.data[self._position : self._position + HEADER_SIZE])
         if len(head) == HEADER_SIZE and _U4(head, 9)[0] < HEADER_SIZE:
             return "bogus data in log event"

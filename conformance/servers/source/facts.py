@@ -1,4 +1,4 @@
-"""What a source knows of itself and of its logs."""
+"""The facts that a source knows of itself and of its logs."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Facts:
             return self._database
 
     def tables(self) -> list[TableFacts]:
-        """What is known of tables."""
+        """Return the known facts about tables."""
         self.database()
         return self._tables
 

@@ -1,4 +1,4 @@
-"""What a server with TLS has: a key, and a certificate for 127.0.0.1 that it signed itself.
+"""The identity of a server with TLS: a key, and a certificate for 127.0.0.1 that it signed itself.
 
 The key serves the RSA exchange of caching_sha2_password as well. Both need the package ``cryptography`` (the extra
 ``source``). Without it the source offers neither TLS nor the exchange of a password, and logs clients in by their
@@ -66,7 +66,7 @@ class Identity:
         return context
 
     def decrypt(self, data: bytes) -> bytes | None:
-        """What a client encrypted with the public key (RSA, OAEP with SHA-1); ``None`` for anything else."""
+        """Decrypt what a client encrypted with the public key (RSA, OAEP with SHA-1); ``None`` for anything else."""
         from cryptography.hazmat.primitives import hashes
         from cryptography.hazmat.primitives.asymmetric import padding
 

@@ -1,8 +1,9 @@
 """How a client logs in: greeting, TLS, and the two authentication methods that every client knows.
 
 Facts: MySQL's client/server protocol documentation, "Connection Phase", and the pages of mysql_native_password and
-caching_sha2_password. A server proves a password in caching_sha2_password by a scramble if it has cached the account's
-hash (the fast path), else by the password itself, over TLS or encrypted with the server's RSA key (the full path).
+caching_sha2_password. By the latter method, a server proves a password by a scramble if it has cached the account's
+hash (the fast path). Else it proves it by the password itself, over TLS or encrypted with the server's RSA key (the
+full path).
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Login:
-    """What a client said about itself."""
+    """The facts that a client told about itself."""
 
     user: str
     database: str

@@ -1,4 +1,4 @@
-"""What a server writes: OK, EOF, errors, and text results, in the 4.1 forms."""
+"""The packets that a server writes: OK, EOF, errors, and text results, in the 4.1 forms."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ class Source(Closing):
         return True
 
     def answers(self, commands: Iterable[bytes]) -> list[tuple[bytes, list[bytes]]]:
-        """What the source answers to these commands of one session, without a connection."""
+        """Return the source's answers to these commands of one session, without a connection."""
         channel = Deaf(commands)
         state = SessionState(number=1, user=self.account.user, variables=self.facts.variables.own())
         prepared = PreparedStatements(lambda sql: answer(self.facts, state, sql))

@@ -1,4 +1,4 @@
-"""What one client told a source: its database, its variables, and how it wants its dump."""
+"""The facts that one client told a source: its database, its variables, and how it wants its dump."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PERIODS: Final = ("@source_heartbeat_period", "@master_heartbeat_period")
 
 @dataclass(slots=True, kw_only=True)
 class SessionState:
-    """What one client set: session variables, and its ``own`` ones by name with ``@``."""
+    """The settings of one client: session variables, and its ``own`` ones by name with ``@``."""
 
     number: int
     user: str

@@ -33,8 +33,10 @@ _TRACKING, _HISTORY = f"{_DEPENDENCIES}tracking", f"{_DEPENDENCIES}history_size"
 
 
 class Reading(NamedTuple):
-    """What a server's clock showed, in microseconds since the epoch. ``asked``: the lab's monotonic clock before the
-    question and behind the answer, in seconds."""
+    """A reading of a server's clock, in microseconds since the epoch.
+
+    ``asked``: the lab's monotonic clock before the question and behind the answer, in seconds.
+    """
 
     clock: int
     asked: tuple[float, float]

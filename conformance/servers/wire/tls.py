@@ -73,7 +73,7 @@ def _relaxed(build: Callable[..., ssl.SSLContext]) -> Callable[..., ssl.SSLConte
 
 
 def tls_trouble(where: str, tls: Options, error: BaseException | None) -> CertificateRefused | ConnectionLost | None:
-    """What OpenSSL says under an error of the connector, whose own text is "Errno 1"; ``None`` without such a cause."""
+    """Return OpenSSL's error under one of the connector, whose own text is "Errno 1"; ``None`` without such a cause."""
     while error is not None and not isinstance(error, ssl.SSLError):
         error = error.__cause__ or error.__context__
     if isinstance(error, ssl.SSLCertVerificationError):

@@ -89,13 +89,13 @@ class Engine(BasePythonChangeHandler):  # type: ignore[misc]
         self._engine.close()
 
     def rest(self) -> list[dict[str, Any]]:
-        """What waits for a second half that does not come."""
+        """Return the change that waits for a second half which does not come, if there is one."""
         half, self._half = self._half, None
         return [] if half is None else [half[0]]
 
 
 class Log:
-    """What the Java side prints: the adapter's standard output is for answers."""
+    """The output of the Java side, which is kept apart: the adapter's standard output is for answers."""
 
     def __init__(self) -> None:
         self.ready = threading.Event()

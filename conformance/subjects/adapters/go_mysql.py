@@ -41,7 +41,10 @@ def _lines(stream: Any, name: str, out: queue.Queue[tuple[str, str]]) -> None:
 
 
 def _bytes(value: str) -> dict[str, str] | None:
-    """What the program's base64 holds. It writes bytes that are UTF-8 as a text, and all others in base64."""
+    """Return the bytes that the program's base64 holds, in hex; ``None`` for a text.
+
+    The program writes bytes that are UTF-8 as a text, and all others in base64.
+    """
     if not value or not _BASE64.fullmatch(value):
         return None
     found = base64.b64decode(value)

@@ -1,9 +1,9 @@
 """The events of a file through python-mysql-replication's BinLogStreamReader, without a server.
 
-The library has no file reader. Here the file is cut at the lengths in the event headers, and the reader gets each event
-as the packet in which a server would send it. Whether events have checksums, which the reader would ask the server, the
-format description event says; of the TABLE_MAP events it takes what they have (binlog_row_metadata=FULL in the server's
-words).
+The library has no file reader. Here the file is cut at the lengths in the event headers. The reader gets each event as
+the packet in which a server would send it. The format description event says whether events have checksums, which the
+reader would ask the server. Of the TABLE_MAP events the reader takes what they have (binlog_row_metadata=FULL in the
+server's words).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _packets(file: BinaryIO) -> Generator[bytes, None, None]:
 
 
 class _Connection:
-    """What the reader takes for its two connections: one gives packets, the other is only asked who the server is."""
+    """A stand-in for the reader's two connections: one gives packets, the other is only asked who the server is."""
 
     charset = "utf8mb4"
 

@@ -60,7 +60,7 @@ class Entry:
 
     @property
     def digest(self) -> str:
-        """What the packages are: another pin is another installation."""
+        """The digest of the packages: another pin is another installation."""
         text = json.dumps([asdict(package) for package in self.packages], sort_keys=True)
         locks = [lock_directory(package.name) / "package-lock.json" for package in self.packages_of("npm")]
         return hashlib.sha256(text.encode() + b"".join(lock.read_bytes() for lock in locks)).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""What mysqlbinlog prints, as row changes: its pseudo-SQL, with the comments of ``-vv`` and the table metadata.
+"""The output of mysqlbinlog as row changes: its pseudo-SQL, with the comments of ``-vv`` and the table metadata.
 
 The text says less than the log (mysqlbinlog-output 3). What it does not say is not made up: a JSON string that is the
 whole document has no quotes, so a text that reads as JSON is taken for that.
@@ -50,7 +50,7 @@ class PrintedColumn:
 
 @dataclass(slots=True)
 class Printed:
-    """What was read. ``problem``: where the text leaves the grammar."""
+    """The result of reading a text. ``problem``: where the text leaves the grammar."""
 
     changes: list[dict[str, Any]] = field(default_factory=list)
     marks: list[tuple[str, int]] = field(default_factory=list)  # messages in the text, and the positions before them

@@ -1,1 +1,1 @@
-"""What the targets against peers share: what a peer read against what is in a log, and where a peer raised."""
+"""Comparisons that the targets against peers share: what a peer read with what is in a log, and where a peer raised."""

@@ -51,7 +51,7 @@ def _same(wanted: object, got: object) -> bool:
 
 
 def _facts(body: Body) -> dict[str, object]:
-    """What the peer's attributes of these names must be."""
+    """The values that the peer's attributes of these names must have."""
     match body:
         case Gtid():
             return {"gtid": gtid_text(body), "commit_flag": bool(body.gtid_flags & MAY_HAVE_SBR),

@@ -18,7 +18,7 @@ def one_lost(files: Sequence[Sequence[bytes]]) -> list[Told]:
 
 
 def silent(_: Sequence[Sequence[bytes]]) -> list[Told]:
-    """What a released mysqlbinlog tells."""
+    """Tell nothing, as a released mysqlbinlog does."""
     return []
 
 

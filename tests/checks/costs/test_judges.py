@@ -1,4 +1,4 @@
-"""What measured costs mean, with each planted fault: allocations (C1, FR14) and counted instructions (FR15)."""
+"""The judges of measured costs, with each planted fault: allocations (C1, FR14) and counted instructions (FR15)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PERFECT = {"off": 2, "no log": 2, "STATEMENT format": 2, "on": 4}
 
 
 def capture(**counts: object) -> str:
-    """Of three statements: the middle one is doctored, the last collects nothing in any session."""
+    """Return the verdict on three statements: the middle one is doctored, the last collects nothing in any session."""
     measured = {**PERFECT, **{name: int(str(value)) for name, value in counts.items()}}
     alike = set(measured) - set(counts) == set()  # a fault that is in every statement
     rows = []

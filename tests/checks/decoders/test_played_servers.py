@@ -175,7 +175,7 @@ def test_each_client_has_a_reader_and_is_installed_or_says_so(monkeypatch: pytes
 
 
 def names_of(reader: str) -> dict[str, Any]:
-    """What a reader defines; it starts nothing."""
+    """Return the names that a reader defines, without starting anything."""
     names: dict[str, Any] = {"SERVER": {}}
     exec(source_of(reader), names)
     return names

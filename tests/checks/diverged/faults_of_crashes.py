@@ -47,8 +47,8 @@ class CrashFault:
 
 
 def perfect(injection: Injection) -> InjectionOutcome:
-    """Of a server that reads values before it stores them: every damage is an error, and nothing changes. A key that
-    comes twice is none, the last value counts."""
+    """The outcome on a server that reads values before it stores them: every damage is an error, and nothing changes. A
+    key that comes twice is no damage: its last value counts."""
     before = state_of(injection.stored)
     if damage_of(injection.image) == TWICE_IN_DIFF:
         return InjectionOutcome(before=before, after=predict(injection).state)
@@ -56,7 +56,7 @@ def perfect(injection: Injection) -> InjectionOutcome:
 
 
 def as_released(injection: Injection) -> InjectionOutcome:
-    """Of 9.7.4 (requirements FR5)."""
+    """The outcome on 9.7.4 (requirements FR5)."""
     before = state_of(injection.stored)
     damage = damage_of(injection.image)
     if damage == MEMBER_IN_DIFF:
@@ -121,7 +121,7 @@ TWICE_FAULTS: Final = (  # "duplicate keys: last wins"; the end of a server at s
 
 @dataclass(frozen=True, slots=True)
 class PrintFault:
-    """Of mysqlbinlog: exit status and text for a file with a damage (a word of ``DAMAGES``, or none)."""
+    """A fault of mysqlbinlog: its exit status and text for a file with a damage (a word of ``DAMAGES``, or none)."""
 
     name: str
     verdict: str

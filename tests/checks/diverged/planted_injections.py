@@ -32,7 +32,7 @@ class PlantedFault:
 
 
 def faultless(injection: Injection, dialect: Dialect = MYSQL) -> InjectionOutcome:
-    """What a server does that is right in everything."""
+    """The outcome of an injection on a server that is right in everything."""
     predicted = predict(injection, dialect)
     before = state_of(injection.stored) if injection.row_exists else None
     if predicted.error:

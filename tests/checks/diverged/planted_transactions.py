@@ -44,7 +44,7 @@ def number_of(row: Injection) -> int:
 
 
 def faultless(case: ApplierTransaction) -> ApplierOutcome:
-    """What an applier does that is right in everything."""
+    """The outcome of a transaction on an applier that is right in everything."""
     before = tuple(map(_start, case.rows))
     error = next(filter(None, map(number_of, case.rows)), 0)
     if not error:
@@ -96,7 +96,7 @@ def _beside_lost(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOu
 
 
 def faultless_frame(case: DamagedFrame) -> ApplierOutcome:
-    """What an applier does with a damaged file that is right in everything."""
+    """The outcome of a damaged file on an applier that is right in everything."""
     applied = faultless(case.transaction)
     again = SecondStart(after=applied.after, committed=True, beside=applied.beside)
     return ApplierOutcome(

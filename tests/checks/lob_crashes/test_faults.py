@@ -38,7 +38,7 @@ class Seen(NamedTuple):
 
 @pytest.fixture(scope="module")
 def seen(installation: Installation) -> Iterator[Seen]:
-    """What was seen of a kill; the server is still there."""
+    """The observations of one kill; the server is still there."""
     with Victim(lambda: launch(installation, options=OPTIONS), "faults") as victim:
         yield Seen(victim.kill(0), victim.server.files.matching("crashes/*.ibd"))
 

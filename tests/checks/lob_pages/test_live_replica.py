@@ -27,7 +27,7 @@ ROWS = 6
 
 @pytest.fixture(scope="module")
 def replayed(server: ProcessServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replayed]:
-    """What a replica of the tests' server made of some updates."""
+    """The replay of some updates on a replica of the tests' server."""
     cases: Path = tmp_path_factory.mktemp("cases")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("conformance.harness.session.resolve", lambda *_, **__: server)

@@ -122,7 +122,7 @@ def test_a_replica_that_shows_what_is_listed_deviates(tmp_path: Path, monkeypatc
 def test_an_order_whose_end_is_chance_gets_eight_logs_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lives: int, shown: bool
 ) -> None:
-    """Of 14 such logs 8.0.45 survived 3."""
+    """Release 8.0.45 survived 3 of 14 such logs."""
     met = 0
 
     def by_chance(damage: str, given: int) -> LogEnd:
@@ -168,7 +168,7 @@ def test_on_a_version_that_was_not_observed_an_end_is_a_failure(
 
 @dataclass(frozen=True, slots=True)
 class RelayFault:
-    """Of a replica, at one damage: its end instead of that of 9.7.4, and what that must be called."""
+    """A fault of a replica at one damage: its end instead of that of 9.7.4, and the verdict that this end must get."""
 
     name: str
     damage: str

@@ -32,7 +32,7 @@ class ReplicaSchemaFault:
 
 
 def perfect(case: ReplicaSchema) -> ApplierOutcome:
-    """What an applier does that is right in everything."""
+    """The outcome of a Case on an applier that is right in everything."""
     held = states(case.replica, case.held)
     if not case.number:
         return ApplierOutcome(before=held, after=states(case.replica, case.expected), committed=True)
@@ -220,7 +220,7 @@ ZERO_LENGTH: Final = (
 
 
 def ignoring(case: ApplierTransaction, ignored: frozenset[int]) -> ApplierOutcome:
-    """What an applier does that ignores some errors and is right in everything."""
+    """The outcome on an applier that ignores some errors and is right in everything else."""
     outcome = faultless(case)
     if outcome.error not in ignored:
         return outcome

@@ -45,8 +45,8 @@ def another_text(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judged_by_another_option(place: int) -> Callable[[pytest.MonkeyPatch], None]:
-    """Of the two own logs of a block one is looked at as if its server's option were the other one: then it has the
-    events that a server with the wrong option writes."""
+    """Plant another option of the middle server (``place`` 0) or of the last one, where the server's own log is judged.
+    The log then has the events that a server with the wrong option writes."""
 
     def plant(monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[int] = []

@@ -1,4 +1,4 @@
-"""What a real server left: the files of a sequence, of single statements, of other tablespaces, and one without SDI."""
+"""Files that a real server left: of a sequence, of single statements, of other tablespaces, and one without SDI."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Observed:
 
     @property
     def facts(self) -> dict[tuple[str, str], Facts]:
-        """What INFORMATION_SCHEMA says of the tables."""
+        """The facts of INFORMATION_SCHEMA about the tables, by schema and name."""
         return {(table.schema, table.name): table.facts for table in self.outcome.tables}
 
     def with_outcome(self, **changes: Any) -> Observed:

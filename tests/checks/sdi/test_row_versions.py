@@ -77,7 +77,7 @@ def test_a_server_that_lives_and_has_the_rows_passes() -> None:
 
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch) -> Callable[[tuple[Taken, Taken]], None]:
-    """What the check observes, in place of a server of its own."""
+    """A function that sets the two observations of the check, in place of a server of its own."""
 
     @contextmanager
     def no_server(_: Any) -> Iterator[Any]:

@@ -83,7 +83,7 @@ def cached(seed: str, numbers: range, schema: str, log: LogForms, *, systems: bo
 
 
 def perfect(items: Sequence[Definition], change: Callable[[TableMap], TableMap] = lambda table: table) -> DefinitionLog:
-    """What a server writes, as far as the reference knows."""
+    """The log that a server writes for the definitions, as far as the reference knows."""
     maps = {
         mode: tuple(
             encode_event(change(table_map(item.table, mode, table_id=number))) for number, item in enumerate(items, 1)
@@ -96,7 +96,7 @@ def perfect(items: Sequence[Definition], change: Callable[[TableMap], TableMap] 
 
 
 def printed(log: DefinitionLog, change: Callable[[bytes], bytes] = lambda text: text) -> bytes:
-    """What a client prints."""
+    """The text that a client prints of the table maps in a log."""
     out = b""
     for event in log.captured.events:
         table = TableMap.decode(event[HEADER_SIZE:-FOOTER_SIZE])

@@ -1,8 +1,8 @@
-"""Faults of servers with BEFORE UPDATE triggers, written down from requirements FR2, both deviations, before
-the check that must find them.
+"""Faults of servers with BEFORE UPDATE triggers, written down from requirements FR2, both deviations, before the check
+that must find them.
 
-Each changes what a faultless server (its log holds the trigger's change, and so does its row) or the known server
-(neither does) leaves of a generated Case.
+Each fault changes what a server leaves of a generated Case. With the faultless server, the log holds the trigger's
+change, and so does the row; with the known server, neither does.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ CASES = [depth.case(Stream("test", number)) for number in range(60)]
 
 
 def found(script: Script, server: Script, **faults: object) -> list[Mismatch]:
-    """What is found of a server that does what ``server`` predicts, but for the faults."""
+    """The mismatches on a server that does what ``server`` predicts, but for the faults."""
     result = judge_block(script, observe(server, **faults), 0, 0.0)  # type: ignore[arg-type]
     return [*result.judgement.mismatches, *result.faults.found]
 
@@ -97,7 +97,7 @@ def test_a_planted_fault_is_found_and_not_explained(fault: PlantedFault) -> None
 
 
 def refusal() -> Refusal:
-    """What a replica without the room answers to the second update."""
+    """The refusal of the second update by a replica without the room for it."""
     case = next(
         case
         for case in (depth.without_room(Stream("test", number)) for number in range(20))

@@ -36,7 +36,7 @@ def witness(name: str) -> UpdateCase:
 
 
 def found(script: Script, server: Script, **faults: object) -> list[Mismatch]:
-    """What is found of a server that does what ``server`` predicts, but for the faults."""
+    """The mismatches on a server that does what ``server`` predicts, but for the faults."""
     result = judge_block(script, observe(server, **faults), 0, 0.0)  # type: ignore[arg-type]
     return [*result.judgement.mismatches, *result.faults.found]
 

@@ -28,7 +28,7 @@ FORMS = [make(Stream("forms", number), number) for number in range(60)]
 
 
 def perfect(form: Form) -> InjectionOutcome:
-    """What a server that is right does."""
+    """The outcome of a form on a server that is right."""
     predicted = predict(form.injection)
     before = state_of(form.injection.stored)
     return InjectionOutcome(error=predicted.error, before=before, after=predicted.state or before)

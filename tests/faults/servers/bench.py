@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caught:
-    """What a run says of a faulty server. ``by``: the check that failed under each of the fault's requirements.
-    ``words``: of a failure that explains the fault. ``problem``: why it is not caught, or not explained; empty: it is.
-    ``red``: the rows with a failure in ``results.json``. ``seconds`` of CPU."""
+    """The findings of a run on a faulty server. ``by``: the check that failed under each of the fault's requirements.
+    ``words``: those of a failure that explains the fault. ``problem``: why the fault is not caught, or not explained;
+    empty where it is. ``red``: the rows with a failure in ``results.json``. ``seconds`` of CPU."""
 
     by: dict[str, str]
     words: str = ""
@@ -141,7 +141,7 @@ def _quick() -> Iterator[None]:
 
 
 def verdict(fault: ServerFault, records: Sequence[AnyRecord], problem: str, seconds: float = 0.0) -> Caught:
-    """What the records of a run say of the fault."""
+    """Judge by the records of a run whether the fault is caught and explained."""
     failing = [record for record in records if isinstance(record, CaseVerdict) and record.fails]
     by: dict[str, str] = {}
     words = ""
@@ -168,7 +168,7 @@ def red_rows(records: Sequence[AnyRecord]) -> frozenset[str]:
 
 
 def words_of(record: CaseVerdict) -> str:
-    """What a failure tells its reader."""
+    """The text that a failure shows its reader."""
     parts = (record.field, f"expected {record.expected}", f"got {record.got}", record.message)
     evidence = (f"{part.field}: {part.expected} / {part.got}" for part in record.evidence)
     return "; ".join(filter(None, (*parts, *evidence)))

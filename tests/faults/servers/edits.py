@@ -1,4 +1,4 @@
-"""What faults do to events and answers: small changes from which the catalogue is put together.
+"""Edits that faults make of events and answers: small changes from which the catalogue is put together.
 
 An edit of events takes those of whole transactions, as a fault's ``log`` does. Compressed transactions pass as they
 are.

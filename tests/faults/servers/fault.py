@@ -1,4 +1,4 @@
-"""What a faulty server is: a sound one behind a relay that alters what it is told, what it answers, or what it logs."""
+"""A faulty server: a sound one behind a relay that alters what it is told, what it answers, or what it logs."""
 
 from __future__ import annotations
 

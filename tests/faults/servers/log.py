@@ -104,7 +104,8 @@ class FaultyLog:
         return groups_of(events)
 
     def _note(self, name: str, real: list[bytes], start: int, made: list[bytes], begun: int) -> None:
-        """What stands at ``begun`` of the copy for events at ``start`` of the file: subclasses may remember it."""
+        """Take note of the events at ``begun`` of the copy that stand for those at ``start`` of the file. Subclasses
+        may do so."""
 
     def _written(self, group: list[bytes], start: int) -> list[bytes]:
         """A transaction with the fault, as it stands at ``start``."""

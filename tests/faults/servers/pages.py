@@ -1,4 +1,4 @@
-"""What faults do to data files: changes of pages, whose checksums are put right as a server would."""
+"""Changes that faults make to pages of data files. Checksums are put right as a server would."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class RelayedServer(ProcessServer):
         return RelayedFiles(self.data_directory, self.relay)
 
     def error_log(self) -> str:
-        """What the faulty server says in its log."""
+        """The text of the faulty server's error log."""
         text = super().error_log()
         fault = self.relay.fault
         return text if fault is None or fault.messages is None else fault.messages(text)

@@ -90,7 +90,7 @@ def _refuses_empty(right: Any, diffs: Diffs) -> bytes | None:
 
 
 def _stored(data: bytes) -> Plant:
-    """What the applier hands on is always these bytes."""
+    """Make the applier hand on these bytes, whatever it is given."""
     return lambda patch: patch.setattr(injection, "apply_field", lambda *_: data)
 
 

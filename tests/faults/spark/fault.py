@@ -1,4 +1,4 @@
-"""What a fault of a matrix is: a changed function of the model, and the budgets that it must break."""
+"""A fault of a matrix: a changed function of the model, and the budgets that it must break."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ SCENARIOS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run says: verdicts by budget and by requirement, its digest and its exit code."""
+    """The results of a run: verdicts by budget and by requirement, its digest and its exit code."""
 
     budgets: dict[str, str]
     requirements: dict[str, str]
@@ -78,7 +78,7 @@ def sound_run(spark: Any, name: str, scenarios: int, *, small: bool) -> Outcome:
 
 
 def faulty_runs(spark: Any, matrix: Matrix, faults: Sequence[str], scenarios: int) -> dict[str, Outcome]:
-    """What the budgets say of the rows that workers made with each fault."""
+    """Let the budgets judge the rows that workers made with each fault, and return the outcomes by fault."""
     counts = matrix.share(scenarios)
     facts = Facts(matrix=matrix, started="", seconds=1.0, scenarios=scenarios, resumed=0)
     found = {}

@@ -37,7 +37,7 @@ SAFE = [item for item in INJECTIONS if item.hazard == "none"]
 
 
 def outcome_of(item: Injection) -> InjectionOutcome:
-    """Of a server that is right, the observed numbers included."""
+    """The outcome on a server that is right, the observed numbers included."""
     outcome = faultless(item)
     if item.number:
         return InjectionOutcome(error=item.number, before=outcome.before, after=outcome.before)

@@ -1,4 +1,4 @@
-"""What is known to end a replica is read from the order of the events in a relay log."""
+"""Damages that are known to end a replica are read from the order of the events in a relay log."""
 
 from __future__ import annotations
 

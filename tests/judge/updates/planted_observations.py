@@ -22,7 +22,7 @@ FAULTS: Final = [*ROW_FAULTS, *LOG_FAULTS]
 
 
 def judged(fault: Fault) -> Judgement:
-    """What the judge says about one doctored observation."""
+    """Judge one doctored observation."""
     made = script(**fault.session)
     return judge(made, observe(made, **fault.observation))
 

@@ -116,7 +116,7 @@ def test_without_facts_the_relations_are_still_judged() -> None:
 @pytest.mark.planted("FR8")
 @pytest.mark.parametrize("name", ["header.log_pos", "GTID_LOG_EVENT.last_committed", "XID_EVENT.xid"])
 def test_runs_that_are_compared_with_each_other_keep_the_rules(name: str) -> None:
-    """What both runs have wrong alike, their comparison cannot see."""
+    """An error that both runs share does not show in their comparison, but it breaks a rule."""
     made, observation = captures()[False]
     assert broken_rules(made, observation) == []
     assert [item.field for item in broken_rules(made, altered(observation, FIELDS[name], every))] == [name]

@@ -32,7 +32,7 @@ BLOCKS: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Twin:
-    """What another server logs for a step. ``variation``: the non-requirement that allows it, or ``None``."""
+    """The log of another server for a step. ``variation``: the non-requirement that allows it, or ``None``."""
 
     id: str
     requirement: str
@@ -47,7 +47,7 @@ def _bitmap_always(old: RowsBody) -> RowsBody:
 
 
 def _document(step: str, column: str, number: int = 0) -> bytes:
-    """What the model has after a step."""
+    """The document that the model has after a step."""
     rows = [item for item in script().predictions[NUMBERS[step]].rows if item.change.logged]
     value = rows[number].change.after[column]
     assert isinstance(value, bytes)
@@ -122,7 +122,7 @@ def test_the_document_of_the_planted_faults_is_much_larger_than_a_diff() -> None
 
 
 def test_variations_of_generated_logs_are_permitted_or_failures_as_the_worklog_has_it() -> None:
-    """What another server might have logged in the place of each row event, within what is left free and beyond."""
+    """Each row event has twins as another server might have logged it, within what is left free and beyond."""
     counts: Counter[tuple[str, bool]] = Counter()
     limits = Limits()
     for number in range(BLOCKS):

@@ -25,7 +25,7 @@ COMMIT = "GTID_LOG_EVENT.immediate_commit_timestamp"
 
 
 def stepped(seconds: int, *, behind: int = 2, compression: bool = False) -> Observation:
-    """What a sound server leaves whose clock is set behind some transactions. Each takes a second."""
+    """The observation of a sound server whose clock is set after ``behind`` transactions. Each takes a second."""
 
     def set_clock(groups: Groups) -> None:
         for bodies in groups[behind:]:

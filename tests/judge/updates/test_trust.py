@@ -1,4 +1,4 @@
-"""What no rule holds stays green, and every report names it; a fault beside it is red."""
+"""Facts that no rule holds stay green, and every report names them; a fault beside them is red."""
 
 from __future__ import annotations
 

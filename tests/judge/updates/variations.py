@@ -41,7 +41,7 @@ class Twin(NamedTuple):
     growth: int
 
     def taken_as(self, names: list[str]) -> str | None:
-        """What the judge makes of it."""
+        """The non-requirement by which the judge permits the twin; ``None``: by none."""
         return variation_of(self.prediction, self.expected, self.observed, self.growth, names)
 
 

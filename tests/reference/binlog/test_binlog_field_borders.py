@@ -122,7 +122,7 @@ def test_old_datetimes_have_the_whole_range_of_their_bytes() -> None:
 
 
 def test_a_frame_may_end_where_a_piece_of_it_ends() -> None:
-    """What cannot be compressed makes a frame of any size wanted."""
+    """Bytes that cannot be compressed make a frame of any size wanted."""
     noise = Random(1).randbytes(600)
     whole, content = next(
         (made, noise[:size])

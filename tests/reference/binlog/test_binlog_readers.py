@@ -348,7 +348,7 @@ def test_a_file_is_read_in_windows() -> None:
 
 @pytest.mark.parametrize("size", [1000, WINDOW, WINDOW + 1, 2 * WINDOW])
 def test_what_is_wanted_is_known_as_soon_as_a_header_is_there(size: int) -> None:
-    """Of a large event and a small one, so much at a time; what is behind an event is not lost."""
+    """A large event and a small one are fed, so much at a time; bytes behind an event are not lost."""
     large = encode_event(Opaque(type=99, data=bytes(size - 23)))
     data, start = file_of()
     reader = FileReader()

@@ -1,4 +1,4 @@
-"""What a data file says twice and differently is refused, field by field; sizes and flags are those of the sheets."""
+"""Contradictions in a data file are refused, field by field; sizes and flags are those of the sheets."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def samples(name: str) -> list[tuple[int, int]]:
 
 
 def outcome(data: bytes, *, verify: bool) -> list[object] | CodecError:
-    """What is read, or the error. Any other exception ends the test."""
+    """Everything that is read, or the error. Any other exception ends the test."""
     try:
         return read_all(tablespace(data, verify=verify))
     except CodecError as error:

@@ -40,7 +40,7 @@ def lobs(name: str) -> list[tuple[LargeValue, OffPage, Lob]]:
 
 
 def recorded(name: str, value: LargeValue) -> dict[str, Any]:
-    """What the manifest says of the value."""
+    """The manifest's record of the value."""
     (row,) = [row for row in FIXTURES[name]["records"] if row["id"] == dict(value.row.key)["id"]]
     found: dict[str, Any] = row[value.column]
     return found

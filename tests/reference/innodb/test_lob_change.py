@@ -70,7 +70,7 @@ def predicted(number: int) -> tuple[bytes, tuple[tuple[int, int], ...]]:
 
 
 def compare(before: bytes, after: bytes, change: LobChange) -> list[object]:
-    """What differs from the prediction, in the LOB and in all bytes of the file."""
+    """The differences from the prediction, in the LOB and in all bytes of the file."""
     old_space, value, _ = opened(before)
     assert isinstance(value.value, OffPage)
     old, new = plain(before), plain(after)

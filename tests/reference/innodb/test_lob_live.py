@@ -106,7 +106,7 @@ def expression(draw: random.Random, document: dict[str, str]) -> str:
 
 
 def row_regions(state: State) -> list[Region]:
-    """What an update changes in the record: DB_TRX_ID, DB_ROLL_PTR, and the version in the reference."""
+    """The regions of the record that an update changes: DB_TRX_ID, DB_ROLL_PTR, and the version in the reference."""
     row = state.value.row
     return [Region(row.page, row.transaction, 13, "system"), Region(row.page, state.stored.at + 8, 4, "version")]
 

@@ -240,7 +240,7 @@ class OneTablespace(RuleBasedStateMachine):
 
 
 class TwoPurgeThreads(RuleBasedStateMachine):
-    """What the guarantee does not cover (innodb-sdi A.10): two threads purge, and flush when they like."""
+    """A server that the guarantee does not cover (innodb-sdi A.10): two threads purge, and flush when they like."""
 
     THREADS = 2
 

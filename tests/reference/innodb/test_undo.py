@@ -275,7 +275,7 @@ def places() -> list[tuple[int, RollPointer]]:
 
 
 def outcome(spaces: tuple[Tablespace, ...], only: int | None = None) -> list[Any]:
-    """What is read of all rows or one, errors included; any other exception ends the test."""
+    """Everything that is read of all rows or one, errors included; any other exception ends the test."""
     data = unpacked("undo_dynamic.ibd")
     space = Tablespace.of_bytes(data, verify=False)
     found = Histories(space, table_objects(space), UndoTablespaces(spaces))

@@ -330,7 +330,7 @@ def check_size(kit: Kit, value: JsonValue, kind: int, size: int) -> None:
 
 
 def check_reading(kit: Kit, data: bytes, lenient: object, strict: str | None) -> None:
-    """What each reading says."""
+    """Check what the lenient and the strict reading make of a document."""
     value, error = outcome(kit.decode.decode, data)
     if error is None:
         assert isinstance(lenient, tuple), f"read as {value!r}"

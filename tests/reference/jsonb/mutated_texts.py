@@ -64,7 +64,7 @@ def mutated(count: int) -> Iterator[str]:
 
 
 def said(text: str) -> Answer:
-    """What the reference says."""
+    """The reference's answer to a text."""
     try:
         parse_text(text)
     except MysqlError as error:
@@ -73,7 +73,8 @@ def said(text: str) -> Answer:
 
 
 def asked(connection: Connection, texts: Iterable[str]) -> list[Answer]:
-    """What a server says. An argument of a function is refused as 3141; 3157 comes without a place."""
+    """A server's answers to the texts. It refuses an argument of a function as 3141, here 3140; 3157 comes without a
+    place."""
     from conformance.servers.errors import SqlError
 
     answers: list[Answer] = []

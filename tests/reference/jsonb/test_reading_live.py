@@ -1,4 +1,4 @@
-"""What a real server says of stored documents and of diffs that no writer makes: free space, and wide decimals."""
+"""A real server's answers about stored documents and diffs that no writer makes: free space, and wide decimals."""
 
 from __future__ import annotations
 

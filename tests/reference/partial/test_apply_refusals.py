@@ -1,4 +1,4 @@
-"""What an applier says of diffs that it cannot read: number, symbol and byte."""
+"""Errors of an applier at diffs that it cannot read: number, symbol and byte."""
 
 from __future__ import annotations
 

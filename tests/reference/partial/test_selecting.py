@@ -1,4 +1,4 @@
-"""What paths select: JSON_EXTRACT and JSON_LENGTH as 9.7.4 answered."""
+"""Values that paths select: JSON_EXTRACT and JSON_LENGTH as 9.7.4 answered."""
 
 from __future__ import annotations
 

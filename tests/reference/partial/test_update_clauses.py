@@ -40,7 +40,7 @@ def _update(row: dict[str, object], *assignments: Assignment, **options: Any) ->
 
 
 def _value(expression: Expression, document: Any) -> Any:
-    """What ``k`` becomes by an expression over ``j``, which cannot be updated partially."""
+    """The value that ``k`` gets from an expression over ``j``; such an update cannot be partial."""
     after = _update({"j": encode(document), "k": encode("old")}, Assignment("k", expression)).after["k"]
     assert after is None or isinstance(after, bytes)
     return None if after is None else decode(after)
@@ -112,7 +112,7 @@ def test_null_for_a_document_or_a_path_makes_the_column_null(document: Any, expr
 
 
 def test_null_ends_a_chain_of_calls() -> None:
-    """What was collected before is dropped, and the outer call is not looked at."""
+    """Diffs that were collected before are dropped, and the outer call is not looked at."""
     inner = call("JSON_REMOVE", None, document=call("JSON_SET", "$[0]", 2))
     column = _update({"j": encode([1]), "k": None}, Assignment("j", call("JSON_SET", "$.", 3, document=inner))).columns[
         "j"

@@ -1,4 +1,4 @@
-"""What statements do to tables: followed exactly, or refused."""
+"""Statements that change tables: followed exactly, or refused."""
 
 from __future__ import annotations
 

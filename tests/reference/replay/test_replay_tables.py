@@ -1,4 +1,4 @@
-"""What a replay knows of tables: how rows are found, what DDL does to them, where it stops, and what it says then."""
+"""Tables as a replay knows them: how rows are found, what DDL does, where the replay stops, and what it says then."""
 
 from __future__ import annotations
 

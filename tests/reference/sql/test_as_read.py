@@ -1,4 +1,4 @@
-"""What versions make of the SQL that the lab writes: numbers of JSON text, and the hours of TIME values."""
+"""Values that versions make of the lab's SQL: numbers of JSON text, and the hours of TIME values."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def captured() -> dict[str, Any]:
 
 
 def value_of(sql: str) -> JsonValue:
-    """What a value argument makes."""
+    """The JSON value that a value argument makes."""
     expression = parse_expression(f"JSON_SET(j, '$', {sql})")
     assert isinstance(expression, Call)
     literal = expression.arguments[0][1]

@@ -1,4 +1,4 @@
-"""What ``predict`` says about an expression that it does not read: the message, its place, what may stand there."""
+"""Refusals by ``predict`` of an expression that it does not read: the message, its place, what may stand there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``predict`` says about tokens and values that it does not read, and about those that the server refuses."""
+"""Refusals by ``predict`` of tokens and values that it does not read, and of those that the server refuses."""
 
 from __future__ import annotations
 

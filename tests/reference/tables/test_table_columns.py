@@ -102,7 +102,7 @@ def test_what_cannot_be_predicted_says_what_it_is(column: Column, metadata: str,
 def fields(
     *columns: Column, metadata: str = "FULL", rules: MetadataRules = SHIPPED, key: tuple[tuple[int, int], ...] = ()
 ) -> list[MetadataField]:
-    """What follows the types, without names and visibility."""
+    """The metadata fields behind the types, without names and visibility."""
     found = table_map(
         Table(schema="d", name="t", columns=columns, primary_key=key, charset="latin1"), metadata, rules=rules
     ).metadata

@@ -30,7 +30,7 @@ def compact(parts: Parts) -> Parts:
 
 
 def explained(code: int, body: bytes, *tables: TableMap) -> tuple[Parts, CodecError | None]:
-    """What is said of an event: the spans behind the header, and the error."""
+    """The explanation of an event: the spans behind the header, and the error."""
     data = encode_event(Raw(type=code, data=body), algorithm=0)  # type: ignore[arg-type]
     spans, problem = explain_event(data, {table.table_id: table for table in tables}, 0)
     position = 0

@@ -1,4 +1,4 @@
-"""What mysqlbinlog prints with options that leave events out, and what ``decode`` prints with the same ones.
+"""Output of mysqlbinlog with options that leave events out, and of ``decode`` with the same ones.
 
 ``python -m tests.reference.text.filtered_output`` asks the real mysqlbinlog of the bundle, and writes the digest of
 each answer to ``tests/data/mysqlbinlog/filters.json``. The log ``times.binlog`` beside it is made by hand: the times of
@@ -55,7 +55,7 @@ _GEOMETRY: Final = ("07-", "08-")  # mysqlbinlog does not print all rows of thes
 
 
 class Answer(NamedTuple):
-    """What a program printed, without the comments that are sentences, and whether it failed."""
+    """The text that a program printed, without the comments that are sentences, and whether it failed."""
 
     text: bytes
     failed: bool

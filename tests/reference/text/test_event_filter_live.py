@@ -120,7 +120,7 @@ def test_logs_of_transactions_that_no_server_ends_so(installation: Installation,
 
 
 def test_standard_input(installation: Installation, written: tuple[list[str], str]) -> None:
-    """What a pipe brings is read as the file is."""
+    """A log from a pipe is read as the file is."""
     log = written[0][1]
     with Path(log).open("rb") as file:
         start = [event.position for event in read_events(file)][12]

@@ -1,4 +1,4 @@
-"""What is printed of each kind of event, line by line; what waits, and what the end of a log adds."""
+"""Text that is printed of each kind of event, line by line; lines that wait, and those that the end of a log adds."""
 
 from __future__ import annotations
 
@@ -402,7 +402,8 @@ def test_events_of_a_payload_have_the_checksums_with_which_they_would_be_written
     ],
 )
 def test_the_checksums_inside_a_payload_are_those_that_mysqlbinlog_showed(log_pos: int, sums: list[str]) -> None:
-    """Of the events as they stand there, with their own positions: servers write 0, other writers may not."""
+    """Checksums are of the events as they stand there, with their own positions: servers write 0, other writers may
+    not."""
     table = TableMap(table_id=7, schema="d", table="t", columns=(LONG,), nullable=(True,))
     rows = rows_body(table, EventType.WRITE_ROWS, [Row(None, (5,))])
     bodies = (Query(text=b"BEGIN", schema=b"d"), table, rows, control_events.Xid(xid=3))

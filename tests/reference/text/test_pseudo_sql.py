@@ -207,7 +207,7 @@ HEAD = b"### UPDATE `d`.`t`\n### WHERE\n###   @1=1\n### SET\n###   @2="
 
 
 def broken(event: LazyRows, *, with_types: bool = False) -> tuple[bytes, str]:
-    """What is printed of a damaged event, and the code of the error behind it."""
+    """The text that is printed of a damaged event, and the code of the error behind it."""
     out = bytearray()
     pieces = row_lines(event, types=with_types)
     while True:

@@ -36,7 +36,7 @@ def event(
 
 
 def broken(rows: LazyRows, *, with_types: bool = False) -> tuple[str, CodecError]:
-    """What is printed, and the error that follows."""
+    """The text that is printed, and the error that follows."""
     out = bytearray()
     try:
         for piece in row_lines(rows, types=with_types):

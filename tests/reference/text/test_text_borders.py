@@ -92,7 +92,7 @@ def test_only_an_insert_without_columns_has_no_values() -> None:
 
 
 def test_a_row_that_breaks_off_is_printed_by_the_columns_of_its_own_image() -> None:
-    """Of two JSON columns the second is in the image; its partial bit is the second."""
+    """The second of two JSON columns is in the image; its partial bit is the second."""
     columns = (ColumnType(types.JSON, 4), ColumnType(types.TINY), ColumnType(types.JSON, 4), ColumnType(types.LONG))
     diffs = encode_diffs([Diff(Operation.REMOVE, parse_path("$.b"))])
     row = b"\0\5" + b"\1\2" + b"\0" + len(diffs).to_bytes(4, "little") + diffs + b"\7\0\0\0"

@@ -1,4 +1,4 @@
-"""What a statement must make of a column, held against the vectors of partial-update 9 and jsonb 2.1 (9.7.4)."""
+"""Outcomes of a statement for a column, held against the vectors of partial-update 9 and jsonb 2.1 (9.7.4)."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ JOB = Job(
 
 
 def facts(result: Any) -> tuple[Any, ...]:
-    """What is the same for each server: all but the bytes, because compressed transactions have their times in them."""
+    """The facts that are the same for each server. Bytes are not: compressed transactions have their times in them."""
     judgement = result.judgement
     counts = (judgement.updates, judgement.events, judgement.texts, judgement.sizes)
     return result.number, result.digest, result.census, counts, judgement.mismatches, result.statements

@@ -418,7 +418,7 @@ def test_too_few_inodes_are_told_before_anything_is_fetched(apt: Apt) -> None:
 
 
 def test_the_reason_why_nothing_can_be_fetched_is_told_where_docker_is_not_installed_either(apt: Apt) -> None:
-    """What the plain installation meets: the reason was hidden behind the package's import."""
+    """A plain installation has no package docker, and the reason was hidden behind the package's import."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "docker"]:
         apt.monkeypatch.delitem(sys.modules, name)
     apt.monkeypatch.setitem(sys.modules, "docker", None)

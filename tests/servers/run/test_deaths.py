@@ -1,4 +1,4 @@
-"""Of each death of a server the whole log and the exit status are kept; of servers that the lab ends, nothing."""
+"""Deaths of servers: of each the whole log and the exit status are kept; of servers that the lab ends, nothing."""
 
 from __future__ import annotations
 

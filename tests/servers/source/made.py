@@ -1,4 +1,4 @@
-"""What tests of the source share: a log with one row change, and a source of it."""
+"""Helpers that tests of the source share: a log with one row change, and a source of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the source answers to the statements of clients."""
+"""The source's answers to the statements of clients."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What Ubuntu's archive has of MySQL, by release: names, versions, dependencies and where files lie in the packages.
+"""MySQL in Ubuntu's archive, by release: names, versions, dependencies and where files lie in the packages.
 
 The facts come from the source package's ``debian/control`` and ``*.install`` files (8.0.45), and from logs of real
-installations: server and client packages of 22.04 (8.0.36), 24.04 (8.0.46), 25.04 (8.4.4) and 26.04 (8.4.10). What the
-release pockets of 26.04 hold, and versions of libraries, are examples. No file of Ubuntu was seen.
+installations: server and client packages of 22.04 (8.0.36), 24.04 (8.0.46), 25.04 (8.4.4) and 26.04 (8.4.10). The
+contents of the release pockets of 26.04, and versions of libraries, are examples. No file of Ubuntu was seen.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the kit says against other people's decoders, and the scripts that show it by the decoder's own program alone.
+"""Accusations against other people's decoders, and the scripts that show them by the decoder's own program alone.
 
 An adapter stands between a decoder and the judge, so a difference may be the adapter's. ``script`` writes a stand-alone
 program about one difference: the log, a few lines of the vendor's own interface (``readers``), what is expected in the

@@ -62,7 +62,7 @@ def drawn(specs: Sequence[str], count: int, seed: str) -> dict[str, set[str]]:
 
 
 def record(case: DecoderCase, judgement: Judgement, proof: Proof) -> dict[str, Any]:
-    """What ``records.json`` has of a Case."""
+    """Return the entry of a Case in ``records.json``."""
     found = {"signature": judgement.signature, "verdict": judgement.verdict.value, "state": proof.state.value}
     return {**found, **({"program": proof.program} if proof.program else {}), "rev": case.rev}
 

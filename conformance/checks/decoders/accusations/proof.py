@@ -38,7 +38,7 @@ _TALKS: Final[dict[str, Conversation]] = {}  # by subject
 
 
 class State(StrEnum):
-    """What became of an accusation."""
+    """The outcome of an accusation."""
 
     REPRODUCED = "reproduced"  # a script that calls the program alone shows it
     NOT_REPRODUCED = "not reproduced"  # no script, or one that decides nothing: nothing is said of the program
@@ -47,7 +47,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What one script showed. ``said``: its lines; ``script``: its text, empty where none can be written."""
+    """The result of one script. ``said``: its lines; ``script``: its text, empty where none can be written."""
 
     state: State
     program: str  # at fault; empty where nobody knows
@@ -113,7 +113,7 @@ def _environment(there: Installed) -> tuple[str, list[str]]:
 def shown(
     vendor: Vendor, subject: str, ended: tuple[int, str], judgement: Judgement, signature: str, script: str
 ) -> Proof:
-    """What a script that ended so has shown. ``ended``: exit status and output."""
+    """Return the proof of a script that ended so. ``ended``: exit status and output."""
     state = _state(ended[0], judgement, signature)
     wrapper = catalogue()[subject].wrapper
     adapter = f"{f'{wrapper} or ' if wrapper else ''}the lab's adapter of {subject}"

@@ -23,7 +23,7 @@ _CALM: Final = (Verdict.PASS, Verdict.NOT_APPLICABLE)
 
 
 class Told(NamedTuple):
-    """What may be said of a Case: the verdict, the program at fault, and the words."""
+    """The statement that may be made about a Case: the verdict, the program at fault, and the words."""
 
     verdict: Verdict
     program: str

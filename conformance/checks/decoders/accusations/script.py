@@ -54,7 +54,7 @@ def script_of(
 
 
 def _body(vendor: Vendor, case: DecoderCase, judgement: Judgement, signature: str) -> Iterator[str]:
-    """What is expected, what came, and which of the two makes a fault."""
+    """Yield the lines that compare what is expected with what came, and say which of the two makes a fault."""
     if judgement.signature == signature:
         if judgement.verdict in (Verdict.CRASH, Verdict.TIMEOUT):
             ends = '"undecided" if error is not None else "as expected"' if vendor.connects else '"as expected"'

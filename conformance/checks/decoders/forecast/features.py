@@ -177,7 +177,7 @@ def _of_rows(body: LazyRows) -> Iterator[str]:
 
 
 def _of_columns(table: TableMap) -> Iterator[str]:
-    """What columns without names lack besides."""
+    """Yield the further features of a table without column names, for what else its columns lack."""
     kinds = [info.type.real_type for info in table.described]
     if any(
         kind in (types.ENUM, types.SET) and not info.members for kind, info in zip(kinds, table.described, strict=True)

@@ -20,7 +20,7 @@ _WORST: Final = (LOSES, ALTERS, REFUSES)
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What one tool makes of the events with one feature. ``failed`` of ``cases`` Cases had the outcome."""
+    """A statement about one tool and the events with one feature. ``failed`` of ``cases`` Cases had the outcome."""
 
     tool: str
     version: str

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Measure(StrEnum):
-    """What a limit bounds."""
+    """The quantity that a limit bounds."""
 
     WRITTEN = "bytes in the log"
     PLAIN = "bytes without compression"

@@ -1,4 +1,4 @@
-"""What each built-in subject makes of each feature, measured.
+"""The measured outcomes of each built-in subject with each feature.
 
 ``python -m conformance.checks.decoders.forecast.outcomes`` lets every installed subject read the Cases of each feature,
 and writes ``outcomes.json`` with what the judge says of its answers. Subjects that are named replace their own part.
@@ -42,7 +42,7 @@ _OF_VERDICT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of the Cases of one feature: the ids by word, and what the judge said of the first that failed."""
+    """The outcomes of one feature: its Cases' ids by word, and the judge's message about the first that failed."""
 
     cases: dict[str, tuple[str, ...]]
     message: str = ""

@@ -1,4 +1,4 @@
-"""What stands in binary logs, counted: features by table, transactions, tables, files, and facts that stop readers."""
+"""Counts of what stands in binary logs: features by table, transactions, tables, files, and facts that stop readers."""
 
 from __future__ import annotations
 

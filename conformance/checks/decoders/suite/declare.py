@@ -18,7 +18,7 @@ _MODE: Final = "ALLOW_INVALID_DATES"  # zero dates and days like 31 February are
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """What every Case says about itself."""
+    """The facts that every Case declares about itself."""
 
     id: str
     title: str

@@ -1,4 +1,4 @@
-"""What the reference finds in a log: the lines of ``decode --format jsonl --types``, raw and with diffs applied."""
+"""The reference's reading of a log: the lines of ``decode --format jsonl --types``, raw and with diffs applied."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Record the suite: perform what the groups declare on a real server, and write the archive.
 
-``python -m conformance.checks.decoders.suite.record [ID…]``. A log that is in the archive stays there as long as its
-SQL is the same, so that borrowed facts such as timestamps do not change; what is expected in it is found again. A Case
-whose content changes needs a higher ``rev``, and one that goes needs a tombstone in ``identities.toml``.
+``python -m conformance.checks.decoders.suite.record [ID…]``. A log stays in the archive as long as its SQL is the same,
+so that borrowed facts such as timestamps do not change. The expected row changes are read out of it again. A Case whose
+content changes needs a higher ``rev``, and one that goes needs a tombstone in ``identities.toml``.
 """
 
 from __future__ import annotations

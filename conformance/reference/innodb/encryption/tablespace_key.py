@@ -62,7 +62,7 @@ class EncryptionInfo(NamedTuple):
 
 
 class TablespaceKey(NamedTuple):
-    """What opens the pages of one tablespace: its key, and the vector that every page begins with."""
+    """The key that opens the pages of one tablespace, and the vector that every page begins with."""
 
     cipher: Decryption
     vector: bytes

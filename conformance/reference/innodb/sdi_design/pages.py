@@ -133,7 +133,7 @@ def has_sdi(page: Callable[[int], Page]) -> bool:
 
 
 class Reading(NamedTuple):
-    """What a reader found in a copy: the records, marked ones included, and the pages that it needed."""
+    """The contents of a copy as read: the records, marked ones included, and the pages that the reader needed."""
 
     records: dict[SdiKey, Record]
     data: dict[SdiKey, bytes]

@@ -18,7 +18,7 @@ FIRST_FREE: Final = 3  # behind pages 0, 1 and 2
 
 
 class Undo(NamedTuple):
-    """What a change of one record replaced; ``old`` is ``None`` for an insert. ``deletes``: the change only marked."""
+    """The record that a change replaced; ``old`` is ``None`` for an insert. ``deletes``: the change only marked."""
 
     space_id: int
     copy_num: int
@@ -143,8 +143,11 @@ class Storage:
     # --- crash -------------------------------------------------------------------------------------------------------
 
     def crash(self, written: dict[int, Iterable[int]], log_written: int = 0) -> None:
-        """Stop. Of the dirty pages those in ``written`` (by tablespace) reach the file, and of the log at least what
-        covers them, and what ends at the LSN ``log_written``."""
+        """Stop, and lose what is not written.
+
+        The dirty pages in ``written`` (by tablespace) reach the file. Of the log, at least the part that covers them
+        survives, and at least the part up to the LSN ``log_written``.
+        """
         for space_id, numbers in written.items():
             for number in list(numbers):
                 self.write_page(self.tablespaces[space_id], number)

@@ -60,7 +60,7 @@ class Transaction:
 
 
 class PurgeTask(NamedTuple):
-    """What a committed change left behind: a marked record, or off-page data that nothing refers to."""
+    """The remains of a committed change: a marked record, or off-page data that nothing refers to."""
 
     trx_id: int
     undo: Undo
@@ -250,7 +250,7 @@ class Engine(Storage):
             del self.active[trx_id]
 
     def _find_free_pages(self, space: Tablespace) -> None:
-        """What neither a copy nor undo refers to is free; pages that lead to nothing readable free nothing."""
+        """Free the pages that neither a copy nor undo refers to; pages that lead to nothing readable free nothing."""
         used = set(range(FIRST_FREE))
         try:
             for root in read_roots(space.page, space.size) if has_sdi(space.page) else ():

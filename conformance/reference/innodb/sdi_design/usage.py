@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """What becomes of a key; ``data`` is ``None`` where it is deleted."""
+    """The change of a key; ``data`` is ``None`` where it is deleted."""
 
     key: SdiKey
     data: bytes | None

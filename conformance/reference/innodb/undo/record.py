@@ -29,7 +29,7 @@ _INFO_BITS: Final = 0xF0
 
 
 class UndoType(IntEnum):
-    """What the statement did that the record undoes."""
+    """The action of the statement that the record undoes."""
 
     INSERT = 11
     UPDATE = 12

@@ -102,7 +102,7 @@ def tools(case: DecoderCase, found: dict[str, Any], names: Sequence[str], counts
 
 
 def _outcomes(judged: Judged) -> set[str]:
-    """What the tool did with the log, in the words of the forecast."""
+    """The outcomes of a tool that was given the log, in the words of the forecast."""
     answer, judgement = judged.answer, judged.judgement
     if judged.verdict is Verdict.PASS:
         return {"reads"}
@@ -115,7 +115,7 @@ def _outcomes(judged: Judged) -> set[str]:
 
 
 def checked(path: Path, top: int = 20) -> dict[str, Any]:
-    """What ``check`` says of a log."""
+    """Run ``check`` on a log, and return the JSON that it prints."""
     done = lab("check", path, "--format", "json", "--top", str(top))
     assert done.code in (0, 1), done.text
     found: dict[str, Any] = json.loads(done.out)

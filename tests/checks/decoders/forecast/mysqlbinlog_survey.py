@@ -1,4 +1,4 @@
-"""What ``binlog-lab check`` counts, counted from the text of mysqlbinlog alone.
+"""The counts of ``binlog-lab check``, taken from the text of mysqlbinlog alone.
 
 mysqlbinlog prints the rows of a statement behind its last event. Where a statement has several row events, the text
 does not say whose row is whose: then a feature of some rows has a least and a largest number of events.

@@ -111,7 +111,8 @@ def _bytes(old: str, new: str) -> ChangedPage:
 def _drawn(
     name: str, requirements: str, does: str, types: frozenset[int], old: str, new: str, read: int, *also: str
 ) -> ServerFault:
-    """Of the reads of a table's file one has other bytes: 0 is before the article's calls, 1 behind them."""
+    """A fault in one read of a table's file, which gives other bytes: 0 is the read before the article's calls, 1
+    behind them."""
     file = at_read({read: pages(types, _bytes(old, new))}, _MANY, r"^t\.ibd$")
     return _fault(name, requirements, does, "bytes|drawn|document", file, checks="test_documents", also=also)
 

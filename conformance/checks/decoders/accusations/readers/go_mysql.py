@@ -92,7 +92,7 @@ func main() {
 
 
 class NoJson(str):
-    """What stands in the place of a document, and is none."""
+    """A text that stands in the place of a document, and is no JSON."""
 
 
 class Number(Decimal):

@@ -5,7 +5,7 @@ from pymysqlreplication import BinLogStreamReader
 
 
 class Log:
-    """What the reader takes for its connections. It has no file reader."""
+    """A log in the place of the reader's connections, because the library has no file reader."""
 
     charset = "utf8mb4"
 
