@@ -13,12 +13,10 @@ if TYPE_CHECKING:
 def named_dialect(name: str) -> Dialect:
     """``mysql-9.7``, ``worklog``, ``9.7.4``, ``8.4`` (its last), ``8.0.36-28``."""
     from conformance.reference.dialect import DIALECTS
-    from conformance.requirements.versions import dialect_of, parse_version
+    from conformance.requirements.versions import dialect
 
-    if name in DIALECTS:
-        return DIALECTS[name]
     try:
-        return dialect_of(parse_version(name.removeprefix("mysql-"), patch=99))
+        return dialect(name)
     except ValueError as error:
         raise Usage(
             f"no dialect {name!r}: {error}", hint=f"known: a version such as 9.7.4, or {', '.join(DIALECTS)}"

@@ -3,39 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from conformance.cases.one_row import PredictedUpdate
     from conformance.reference.dialect import Dialect, JsonForms
-    from conformance.reference.errors import MysqlError
-    from conformance.reference.partial.decision import Decision
     from conformance.reference.partial.diffs import Diff
-    from conformance.reference.partial.reasons import Reason
-    from conformance.reference.partial.update import ColumnChange
 
 _SHOWN: Final = 64  # bytes of hex in the text output
 _UNCHANGED: Final = "unchanged"  # not a rule of the decision: the row compares equal (partial-update 1.1)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One statement: its outcome, or the error that MySQL returns."""
-
-    sql: str
-    error: MysqlError | None = None
-    change: ColumnChange | None = None
-    decision: Decision | None = None
-    stored: bytes | None = None  # the column's value after the statement
-    why_whole: Reason | None = None
-    as_diffs: str | None = None  # a right-hand side that makes the same document and is logged as diffs
-    general: bool = False  # whether that holds for other rows too
-    assumed: tuple[str, ...] = ()  # functions of the moment, when that was not given
-
-    @property
-    def event(self) -> bool:
-        """Whether the statement writes a row event."""
-        return self.decision is not None
 
 
 def _storage(stored: bytes | None, forms: JsonForms) -> tuple[int | None, int | None, str | None]:
@@ -56,7 +32,7 @@ def _storage(stored: bytes | None, forms: JsonForms) -> tuple[int | None, int | 
     return len(stored), storage_free(stored), text
 
 
-def _diffs(step: Step) -> tuple[Diff, ...] | None:
+def _diffs(step: PredictedUpdate) -> tuple[Diff, ...] | None:
     """The collected diffs. For a partial event: the diffs that it carries, none if the bytes did not change."""
     assert step.change is not None
     decision = step.decision
@@ -73,7 +49,7 @@ def _value(diff: Diff) -> str | None:
     return None if diff.operation is Operation.REMOVE else format_text(diff.value)
 
 
-def as_json(step: Step, dialect: Dialect) -> str:
+def as_json(step: PredictedUpdate, dialect: Dialect) -> str:
     """The JSON object that the documentation of ``predict`` describes. Values in diffs keep MySQL's text."""
     if step.error is not None:
         return json.dumps({"error": {"number": step.error.number, "symbol": step.error.symbol_in(dialect.terms)}})
@@ -117,14 +93,14 @@ def _json_diff(diff: Diff) -> str:
     return "{" + text + (f', "value": {value}' if value is not None else "") + "}"
 
 
-def _ranges(step: Step) -> list[dict[str, int]] | None:
+def _ranges(step: PredictedUpdate) -> list[dict[str, int]] | None:
     """The byte ranges that the server reports to the storage engine: none when the row is not written."""
     if step.change is None or step.change.ranges is None or not step.change.in_place:
         return None
     return [{"offset": offset, "length": length} for offset, length in step.change.ranges] if step.event else []
 
 
-def as_text(number: int, step: Step, dialect: Dialect) -> str:
+def as_text(number: int, step: PredictedUpdate, dialect: Dialect) -> str:
     lines = [f"step {number}: {step.sql}"]
     if step.error is not None:
         return "\n".join((*lines, f"  refused    {step.error.number} {step.error.symbol}: {step.error.message}"))
@@ -163,7 +139,7 @@ def as_text(number: int, step: Step, dialect: Dialect) -> str:
     return "\n".join(lines)
 
 
-def _advice(step: Step) -> list[str]:
+def _advice(step: PredictedUpdate) -> list[str]:
     lines = []
     if step.why_whole is not None:
         lines.append(f"  whole      because {step.why_whole.text}")

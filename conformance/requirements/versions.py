@@ -14,7 +14,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
-from conformance.reference.dialect import MYSQL, Dialect
+from conformance.reference.dialect import DIALECTS, MYSQL, Dialect
 
 Version = tuple[int, int, int]
 Value = bool | int | str | None
@@ -117,6 +117,14 @@ def _version(text: str) -> Version:
 
 
 SWITCHES: Final = parse_table(files(_PACKAGE).joinpath(_DATA).read_text(encoding="utf-8"))
+
+
+def dialect(name: str) -> Dialect:
+    """Return a dialect by its name or by a server's version: ``mysql-9.7``, ``worklog``, ``9.7.4``, ``8.0.36-28``.
+
+    ``8.4`` is the last one of its series. Raises ``ValueError``.
+    """
+    return DIALECTS[name] if name in DIALECTS else dialect_of(parse_version(name.removeprefix("mysql-"), patch=99))
 
 
 @lru_cache(maxsize=64)

@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 
 def printed(command: list[str], directory: Path) -> list[str]:
-    """Run a command, and return the lines that it writes to stdout, a terminal; stderr, with the progress, is left out."""
+    """Run a command, and return the lines that it writes to stdout, a terminal. Progress, on stderr, is left out."""
     ours, its = pty.openpty()
     environment = {**os.environ, "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
     with subprocess.Popen(command, cwd=directory, env=environment, stdout=its, stderr=subprocess.DEVNULL) as process:

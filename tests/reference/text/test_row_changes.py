@@ -392,7 +392,7 @@ def gtid_in(line: str) -> object:
 
 
 def test_rows_have_the_gtid_that_is_in_force() -> None:
-    """The GTID of the file before does not count. One that a caller names holds until the next. STOP and ROTATE end it."""
+    """The GTID of the file before does not count. One that a caller names holds until the next, or STOP, or ROTATE."""
     table = table_of(ColumnType(column_types.LONG))
     rows = in_event(insert(table, "0005000000"))
     changes = RowChanges()

@@ -1,0 +1,48 @@
+"""Events and row changes of one log: a file, its bytes, or an open stream."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from conformance.reference.binlog import files
+from conformance.reference.text.row_changes import RowChanges
+from conformance.requirements.reading import rules_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.reference.binlog.event import Event
+
+
+def read_events(log: str | Path | bytes | BinaryIO, *, verify: bool = True) -> Iterator[Event]:
+    """Yield the events of a log in their order, those of compressed transactions in the place of the payload.
+
+    ``log``: a path, the bytes of a file, or a binary stream. ``verify``: whether checksums are compared. Raises
+    :class:`DecodeError` where the log is damaged, behind the events that stand before, and :class:`Unsupported` for an
+    encrypted one.
+    """
+    with ExitStack() as stack:
+        if isinstance(log, bytes):
+            file: BinaryIO = BytesIO(log)
+        elif isinstance(log, str | Path):
+            file = stack.enter_context(Path(log).open("rb"))
+        else:
+            file = log
+        yield from files.read_events(file, reader=files.FileReader(verify=verify, expand=True, rules_for=rules_of))
+
+
+def read_rows(log: str | Path | bytes | BinaryIO, *, types: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield an object for each changed row, as ``decode --format jsonl`` prints it (docs: formats).
+
+    ``before`` and ``after`` have the values by column; a document that is logged as diffs has its diffs. ``types``:
+    values of documents that have no plain JSON form are tagged with their type. Raises as :func:`read_events`.
+    """
+    changes = RowChanges(tagged=types)
+    changes.start_file(str(log) if isinstance(log, str | Path) else "")
+    for event in read_events(log):
+        for line in changes.event(event):
+            yield json.loads(line)
