@@ -132,38 +132,54 @@ def test_files_that_do_not_match(check: Check) -> None:
     with own_files(check) as (server, connection, schema):
         size = int(connection.variable("innodb_page_size") or 0)
         names = [name for name, table in _TABLES.items() if table.row_format != "COMPRESSED" or size <= _LARGEST]
-        given = [
-            observe(server, connection, schema, name, described=described)
-            for name in names
-            for described in (True, False)
-        ]
+        given = []
+        for name in names:
+            exported = export(server, connection, schema, name)
+            given += [observe(server, connection, schema, exported, described=described) for described in (True, False)]
     information, server_says = check.part("file"), check.part("server")
     information.record(problems=[problem for each in given for problem in told_by_the_file(each)], cases=len(given))
     problems = [problem for each in given for problem in detected(each)]
     server_says.record(problems=problems, cases=len(given), verdict=Verdict.DIFFERS)
 
 
-def observe(server: OwnServer, connection: Connection, schema: str, mismatch: str, *, described: bool) -> Given:
-    """Export the file of one table, and let another one of its name take it."""
-    names = [f"{schema}/t.ibd", f"{schema}/t.cfg"]
+class Exported(NamedTuple):
+    """The files of a table that an export left: its data, and their description (.cfg)."""
+
+    mismatch: str
+    data: bytes
+    description: bytes
+
+
+def export(server: OwnServer, connection: Connection, schema: str, mismatch: str) -> Exported:
+    """Make the table of a mismatch, with its rows, and take its files."""
     _create(connection, mismatch)
     connection.execute("INSERT INTO t (id, a) VALUES (1, 5), (2, 6)")
     connection.execute("FLUSH TABLES t FOR EXPORT")
-    data, description = (server.files.read(name) for name in names)
+    data, description = (server.files.read(name) for name in _names(schema))
     connection.execute("UNLOCK TABLES")
     connection.execute("DROP TABLE t")
+    return Exported(mismatch, data, description)
+
+
+def observe(server: OwnServer, connection: Connection, schema: str, exported: Exported, *, described: bool) -> Given:
+    """Let another table of the same name take the files."""
+    names = _names(schema)
     _create(connection, MATCH)
     given = Given(
-        mismatch=mismatch,
+        mismatch=exported.mismatch,
         described=described,
-        file=read_file("t.ibd", data),
+        file=read_file("t.ibd", exported.data),
         facts=facts_of_server(lambda sql: connection.execute(sql).texts(), schema, "t"),
         name=(schema, "t"),
-        **_imported(server, connection, {names[0]: data, **({names[1]: description} if described else {})}),
+        **_imported(server, connection, dict(zip(names, exported[1:] if described else exported[1:2], strict=False))),
     )
     connection.execute("DROP TABLE t")
     server.files.remove(names)  # a file that was refused stays, and so does a description
     return given
+
+
+def _names(schema: str) -> list[str]:
+    return [f"{schema}/t.ibd", f"{schema}/t.cfg"]
 
 
 def _create(connection: Connection, mismatch: str) -> None:
