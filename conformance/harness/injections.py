@@ -9,9 +9,9 @@ because it is large.
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.files import dump_case
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from conformance.requirements.versions import Version
 
 REQUIREMENT: Final = "FR5"
-SECONDS: Final = 20.0  # for shrinking one injection
-_SHRUNK: Final = 5  # signatures of a run whose first Case is made smaller
 _KEPT: Final = 3  # data directories of a run
 _AGAIN: Final = 3  # fresh servers that get a Case whose server died unexplained
 _MISSING: Final = 10  # Cases of a run that are tried again because a report is missing
@@ -137,8 +135,8 @@ def tried_again(lab: Lab, server: OwnServer, item: Tried, again: Callable[[OwnSe
     """
     known = not item.death.startswith(NO_REPORT)
     explained = explaining(lab.deviations, lab.version, item) is not None
-    lab.stored.met[f"again:{item.death}"] += not explained
-    times = lab.stored.met[f"again:{item.death}"]
+    lab.findings.met[f"again:{item.death}"] += not explained
+    times = lab.findings.met[f"again:{item.death}"]
     if explained or times > (1 if known else _MISSING) or not isinstance(server, OwnServer):
         return item
     lab.narrate(f"{item.id}: the server died ({item.death}); trying it on {_AGAIN} fresh servers")
@@ -285,37 +283,30 @@ def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None
     """Write the record of one Case that did not pass, and a finding for the first of an unexplained kind."""
     lab, judged = block.check.lab, item.judged
     statements = item.script()
-    stored, replay = _store(lab, item, statements)
+    stored = (
+        lab.findings.store_script(item.id, statements)
+        if item.case is None
+        else lab.findings.store(dump_case(item.case))
+    )
     log, data = _kept(lab, item)
     block.show(
         judged.verdict,
-        case=item.id,
         field=item.name,
         expected=judged.expected,
         got=judged.got,
         message=_message(lab, item),
         signature=signature,
-        replay=replay,
         statements=statements,
         deviation=deviation,
-        case_file=None if stored is None else str(stored),
         error_log=None if log is None else str(log),
         data_directory=None if data is None else str(data),
         data_bytes=None if data is None else size_of(data),
         nearest="" if deviation is not None else _nearest(lab, item, block.requirements[0]),
+        **stored.fields,
     )
-    if deviation is None and stored is not None and replay is not None and lab.stored.first(signature):
-        small = _smaller(lab, item, signature)
-        path, command = (stored, replay) if small is item else _store(lab, small, ())
-        block.found(
-            signature,
-            small.id,
-            path or stored,
-            command or replay,
-            size_before=_size(item),
-            size_after=_size(small),
-            message=judged.rule,
-        )
+    if deviation is None:
+        shrink = None if item.injector is None else partial(_smaller, item.injector, item, lab.version)
+        block.find(signature, stored, shrink, message=judged.rule)
 
 
 def _message(lab: Lab, item: Tried) -> str:
@@ -352,31 +343,12 @@ def _crash_name(item: Tried) -> str:
     return f"crash-{hashlib.blake2b(item.death.encode(), digest_size=4).hexdigest()}"
 
 
-def _store(lab: Lab, item: Tried, statements: tuple[str, ...]) -> tuple[Path | None, str | None]:
-    """The path of the stored Case, and the command that shows it again; a script where the Case has no kind."""
-    if item.case is not None:
-        path = lab.stored.store(dump_case(item.case))
-        return path, None if path is None else lab.stored.replay_of(path)
-    if lab.settings.cases is None:
-        return None, None
-    path = lab.settings.cases / f"{item.id}.sql"
-    path.write_text("".join(f"{statement};\n" for statement in statements), encoding="utf-8")
-    return path, f"mysql --force < {path}"
+def _smaller(injector: Injector, item: Tried, version: Version, seconds: float) -> dict[str, Any] | None:
+    small = shrink_on(injector, item, version, seconds=seconds)
+    return None if small is item or small.case is None else dump_case(small.case)
 
 
-def _size(item: Tried) -> int | None:
-    return None if item.case is None else len(json.dumps(dump_case(item.case)))
-
-
-def _smaller(lab: Lab, item: Tried, signature: str) -> Tried:
-    lab.stored.shrunk += item.injector is not None
-    if item.injector is None or lab.stored.shrunk > _SHRUNK:
-        return item
-    lab.narrate(f"shrinking {item.id} ({signature})")
-    return shrink_on(item.injector, item, lab.version)
-
-
-def shrink_on(injector: Injector, item: Tried, version: Version, *, seconds: float = SECONDS) -> Tried:
+def shrink_on(injector: Injector, item: Tried, version: Version, *, seconds: float) -> Tried:
     """The smallest injection found in the time that shows the same failure on this server."""
     assert item.case is not None
     last, first = item, item.case

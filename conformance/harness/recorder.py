@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import case_id, dump_case
+from conformance.harness import findings
+from conformance.harness.findings import StoredCase
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.requirements.versions import in_observed_range
+from conformance.servers.recording.tape import NoAnswer
 from conformance.stream import MODEL, Block, CaseVerdict, Finding, Notice
 from conformance.verdict import SEVERITY, Verdict, failing_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
     from conformance.requirements.versions import Version
     from conformance.stream import AnyRecord
 
-_SHOWN: Final = 5  # problems of a block with a record of their own
-_ALIKE: Final = 3  # cases of one signature and block with a record of their own
 _REASONS: Final = 5  # reasons that the failure of a check names
 
 
@@ -81,7 +82,7 @@ class BlockRecord:
     _counted: int = 0  # failures that the verdict alone does not show
     _shown: int = 0
     _seen: Counter[str] = field(default_factory=Counter)
-    _stored: tuple[str, str | None] | None = None
+    _stored: StoredCase | None = None
 
     # --- what a check says ---------------------------------------------------------------------------------------
 
@@ -91,22 +92,19 @@ class BlockRecord:
         for problem in problems:
             self.count(verdict, deviation=problem.deviation, reason=problem.message, broken=problem.requirements)
             self._shown += problem.deviation is None
-            if problem.deviation is None and self._shown > _SHOWN:
+            if problem.deviation is None and self._shown > findings.SHOWN_OF_BLOCK:
                 continue
-            identity, case_file = self._store()
             self.show(
                 verdict,
-                case=identity,
                 field=problem.field,
                 expected=problem.expected,
                 got=problem.got,
                 message=problem.message,
                 signature=signature or f"{self.check.id}:{problem.deviation or problem.message}",
-                replay=self.replay,
                 statements=problem.statements,
                 deviation=problem.deviation,
-                case_file=case_file,
                 broken=problem.requirements,
+                **self._store().fields,
             )
 
     def info(self, counts: dict[str, int]) -> None:
@@ -115,7 +113,7 @@ class BlockRecord:
             self.count(Verdict.INFO, count, broken=self.requirements)
             self.show(
                 Verdict.INFO,
-                case=self._name if self._stored is None else self._stored[0],
+                case=self._name if self._stored is None else self._stored.id,
                 field=words,
                 got=f"{count} of {self.cases}",
                 message=words,
@@ -180,7 +178,7 @@ class BlockRecord:
         if verdict is Verdict.PASS:
             return False
         self._seen[signature] += 1
-        return self._seen[signature] <= _ALIKE
+        return self._seen[signature] <= findings.ALIKE
 
     def show(self, verdict: Verdict, **fields: Any) -> None:
         """Write the verdict of one case; ``fields`` are those of the record. What a case of the update campaign breaks
@@ -201,19 +199,25 @@ class BlockRecord:
             )
         )
 
-    def found(self, signature: str, case: str, path: Path, replay: str, **fields: Any) -> None:
-        """Write a finding: the smallest Case that shows this failure."""
-        self.check.write(
-            Finding(
-                signature=signature,
-                case=case,
-                case_file=str(path),
-                replay=replay,
-                subject=self.subject,
-                check=self.check.id,
-                **{"requirement": self.requirements[0], **fields},
-            )
-        )
+    def find(
+        self, signature: str, stored: StoredCase, shrink: Callable[[float], dict[str, Any] | None] | None, **fields: Any
+    ) -> None:
+        """Make the first failure of its signature a finding, where the run keeps its Case.
+
+        ``shrink`` gives the data of a smaller Case that shows the same, within so many seconds; ``None`` without one.
+        """
+        policy = self.check.lab.findings
+        if stored.path is None or not policy.first(f"finding:{signature}"):
+            return
+        small = stored
+        if shrink is not None and policy.shrinks(self.check.id):
+            self.check.lab.narrate(f"shrinking {stored.path.name} ({signature})")
+            with suppress(NoAnswer):  # a recording made before this failure was known has no smaller Cases
+                data = shrink(findings.SECONDS)
+                small = stored if data is None else policy.store(data)
+        sizes = {"size_before": stored.size, "size_after": small.size}
+        about = {"subject": self.subject, "requirement": self.requirements[0]}
+        self.check.found(signature, small, **{**sizes, **about, **fields})
 
     def compared(self, **figures: Any) -> None:
         """Add figures to the block's record, by the names of its fields."""
@@ -240,17 +244,13 @@ class BlockRecord:
     def _name(self) -> str:
         return f"{self.check.id}/{self.number}"
 
-    def _store(self) -> tuple[str, str | None]:
-        """The id of the block's Case and its file; the first call stores it."""
+    def _store(self) -> StoredCase:
+        """The block's Case; the first call stores it."""
         if self._stored is None:
-            self._stored = self._name, None
+            stored = StoredCase(self._name)
             if self.case is not None:
-                identity = case_id(self.case)
-                kept = self.check.lab.stored
-                path = kept.store(dump_case(replace(self.case, id=identity)))
-                self._stored = identity, None if path is None else str(path)
-                if self.replays and path is not None:
-                    self.replay = kept.replay_of(path)
+                stored = self.check.lab.findings.store(dump_case(replace(self.case, id=case_id(self.case))))
+            self._stored = stored if self.replays and stored.path else replace(stored, replay=self.replay)
         return self._stored
 
     def __enter__(self) -> Self:
@@ -374,6 +374,11 @@ class Recorder:
     def write(self, record: AnyRecord) -> None:
         """Write a record to the stream."""
         self.lab.sink(record)
+
+    def found(self, signature: str, stored: StoredCase, **fields: Any) -> None:
+        """Write a finding: the smallest Case that shows this failure."""
+        about = {"subject": self.subject, "check": self.id, **stored.fields}
+        self.write(Finding(signature=signature, **{**about, **fields}))
 
     def notice(self, kind: str, message: str) -> None:
         """Record a fact about the surroundings, which is no verdict."""

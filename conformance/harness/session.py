@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.harness.decoders import OpenedSubject, subject_record
+from conformance.harness.findings import Findings
 from conformance.harness.nearest import telling_nearest
 from conformance.harness.needs.listed import lacking, needs_of
 from conformance.harness.needs.questions import Questions
-from conformance.harness.stored_cases import StoredCases
 from conformance.harness.topology import Pairs
 from conformance.harness.version_probes import gather
 from conformance.judge.probes import contradiction_words, dialect_as_shown, probe_all, row_of
@@ -92,7 +92,7 @@ class Lab:
     sink: Callable[[AnyRecord], None]
     narrate: Callable[[str], None] = lambda _: None
     deviations: tuple[Deviation, ...] = ()
-    stored: StoredCases = field(init=False)
+    findings: Findings = field(init=False)
     recording: Recording | None = None  # made or judged by this run
     rate: float = 0.0  # updates of the update campaign in a second
     _server: Server | None = None
@@ -108,7 +108,7 @@ class Lab:
 
     def __post_init__(self) -> None:
         cases = self.settings.cases
-        self.stored = StoredCases(cases=cases, replay=self.settings.replay)
+        self.findings = Findings(cases=cases, replay=self.settings.replay)
         deaths.keep_in(None if cases is None else cases / "deaths")
         if self.settings.deviations:
             self.deviations = load_deviations(self.settings.deviations_file)
@@ -277,7 +277,7 @@ class Lab:
     def _replica_record(self) -> None:
         """Write the subject record of a replica."""
         replica = self._pairs.replica if self._pairs is not None else None
-        if replica is None or not self.settings.replica or not self.stored.first("subject: replica"):
+        if replica is None or not self.settings.replica or not self.findings.first("subject: replica"):
             return
         self.sink(
             Subject(

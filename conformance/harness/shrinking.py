@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from conformance.cases.files import case_id, dump_case, load_case
 from conformance.cases.shrinking.update_cases import shrink
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from conformance.cases.update_case import UpdateCase
     from conformance.servers.base import Server
-
-
-SECONDS: Final = 20.0  # for one Case
 
 
 def judge_live(server: Server, case: UpdateCase) -> BlockResult:
@@ -42,7 +39,8 @@ def shrink_live(
     server: Server,
     data: dict[str, Any],
     kinds: Collection[str],
-    deviation: str | None = None,
+    deviation: str | None,
+    seconds: float,
     *,
     refused: bool = False,
 ) -> dict[str, Any] | None:
@@ -73,7 +71,7 @@ def shrink_live(
             return any(mismatch.kind in kinds and mismatch.deviation == deviation for mismatch in found)
 
         try:
-            small = shrink(case, fails, seconds=SECONDS)
+            small = shrink(case, fails, seconds=seconds)
         finally:
             capture.close()
     if small == case:

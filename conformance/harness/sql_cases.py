@@ -8,10 +8,12 @@ import re
 import time
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import dump_case
 from conformance.harness.check import GUEST, Check
+from conformance.harness.findings import StoredCase
 from conformance.harness.needs.listed import NEEDS, lacking, rights_of
 from conformance.judge.sql import judge_sql
 from conformance.judge.updates.forms import BOGUS, form_of
@@ -22,7 +24,6 @@ from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
     from conformance.cases.sql_case import SqlCase, SqlStatement
     from conformance.harness.recorder import BlockRecord
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 _WARNINGS: Final = frozenset(
     name for name, row in REQUIREMENTS.items() if re.fullmatch("W0|W[13][a-e]", name) and row.within is None
 )
-_FINDINGS: Final = 5  # distinct failures of a check that are shrunk
-_SHOWN: Final = 20  # records of a check with a statement of their own; the counts are always whole
 
 
 def judge_live_sql(nodes: Mapping[str, Server], case: SqlCase, pair: Pair | None = None) -> tuple[SqlVerdict, ...]:
@@ -114,9 +113,6 @@ class _Run:
         self._tell = tell
         self._listed = listed_outcomes(check.lab)
         self._skipped: set[str] = set()
-        self._signatures: set[str] = set()
-        self._shown = 0
-        self._stored: dict[str, Path | None] = {}  # of Cases with a failure: a Case may have hundreds
         self._begun = time.perf_counter()
 
     def _block(self, requirement: str) -> BlockRecord:
@@ -158,20 +154,14 @@ class _Run:
 
     def _record(self, nodes: Mapping[str, Server], case: SqlCase, verdict: SqlVerdict, deviation: str | None) -> None:
         block = self._block(verdict.requirement)
-        kept = block.check.lab.stored
+        findings = block.check.lab.findings
         signature = f"{block.check.id}:{verdict.requirement}:{verdict.deviation or verdict.field}"
-        new = signature not in self._signatures
-        self._signatures.add(signature)
-        self._shown += 1
-        if self._shown > _SHOWN and not new:
+        if not findings.shows(self._check.id, signature):
             return
-        if verdict.failing and case.id not in self._stored:
-            self._stored[case.id] = kept.store(dump_case(case))
-        path = self._stored[case.id] if verdict.failing else None
+        stored = findings.store(dump_case(case)) if verdict.failing else StoredCase(case.id)
         statement = case.statements[verdict.index]
         block.show(
             Verdict(verdict.verdict),
-            case=case.id,
             field=verdict.field,
             expected=verdict.expected,
             got=verdict.got,
@@ -179,41 +169,25 @@ class _Run:
             signature=signature,
             statements=tuple(item.text for item in case.statements[: verdict.index + 1])[-10:],
             deviation=deviation,
-            case_file=None if path is None else str(path),
-            replay=None if path is None else kept.replay_of(path),
+            **stored.fields,
         )
-        if path is not None and new and deviation is None and len(self._signatures) <= _FINDINGS:
-            self._shrink(nodes, case, verdict, path, signature)
+        if deviation is None:
+            message = f"{statement.text}: expected {verdict.expected}, got {verdict.got}"
+            block.find(signature, stored, partial(self._shortened, nodes, case, verdict), message=message)
 
-    def _shrink(
-        self, nodes: Mapping[str, Server], case: SqlCase, verdict: SqlVerdict, path: Path, signature: str
-    ) -> None:
-        """Make a finding: the statements that matter to the failed one, if they alone show the same difference."""
-        culprit = case.statements[verdict.index]
+    def _shortened(
+        self, nodes: Mapping[str, Server], case: SqlCase, verdict: SqlVerdict, _: float
+    ) -> dict[str, Any] | None:
+        """The statements that matter to the failed one, if they alone show the same difference."""
         shortened = case.shortened(verdict.index)
-        kept = self._check.lab.stored
-        self._check.narrate(f"shrinking {path.name} ({signature})")
+        if shortened == case:
+            return None
         judged = judge_live_sql(nodes, shortened, self._pair)
-        seen_alone = [item for item in judged if item.requirement == verdict.requirement][-1:]
-        if (
-            shortened != case
-            and seen_alone
-            and (seen_alone[0].field, seen_alone[0].deviation) == (verdict.field, verdict.deviation)
-        ):
-            content = json.dumps(dump_case(replace(shortened, id="")), sort_keys=True).encode()
-            shortened = replace(shortened, id=f"{case.id}-{hashlib.blake2b(content, digest_size=4).hexdigest()}")
-            path = kept.store(dump_case(shortened)) or path
-        else:
-            shortened = case
-        self._block(verdict.requirement).found(
-            signature,
-            shortened.id,
-            path,
-            kept.replay_of(path),
-            size_before=len(json.dumps(dump_case(case))),
-            size_after=len(json.dumps(dump_case(shortened))),
-            message=f"{culprit.text}: expected {verdict.expected}, got {verdict.got}",
-        )
+        alone = [item for item in judged if item.requirement == verdict.requirement][-1:]
+        if [(item.field, item.deviation) for item in alone] != [(verdict.field, verdict.deviation)]:
+            return None
+        content = json.dumps(dump_case(replace(shortened, id="")), sort_keys=True).encode()
+        return dump_case(replace(shortened, id=f"{case.id}-{hashlib.blake2b(content, digest_size=4).hexdigest()}"))
 
     def finish(self) -> None:
         """Divide the time of the Cases among their requirements."""

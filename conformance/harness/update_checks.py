@@ -5,10 +5,10 @@ A block's mismatches are divided by kind: each kind is a check of its own. The c
 
 from __future__ import annotations
 
-import json
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
@@ -16,24 +16,21 @@ from conformance.harness.campaign.blocks import block_sizes
 from conformance.harness.campaign.captures import captured_blocks
 from conformance.harness.campaign.run import Campaign, CampaignFailed
 from conformance.harness.check import Check
+from conformance.harness.findings import StoredCase
 from conformance.harness.shrinking import shrink_live
 from conformance.judge.updates import attribution
 from conformance.judge.updates.compare import REFUSED
-from conformance.servers.recording.tape import NoAnswer
 from conformance.stream import Evidence
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
-    from pathlib import Path
 
     from conformance.harness.campaign.blocks import BlockResult
     from conformance.harness.recorder import BlockRecord
     from conformance.harness.session import Lab
     from conformance.judge.updates.mismatch import Mismatch
 
-_FINDINGS: Final = 5  # distinct failures of a family of checks that are shrunk; more are stored only
-_VERDICTS: Final = 50  # failures of a run that get a record of their own with evidence
 _KINDS: Final = {
     "event": "an event's bytes are not those predicted",
     "events": "the events of the transaction are not those predicted",
@@ -221,60 +218,39 @@ def _show(
     deviation: str | None,
 ) -> None:
     """Write the verdict of one mismatch, its bytes side by side; the first of its kind becomes a finding."""
-    kept = block.check.lab.stored
+    lab = block.check.lab
     name = signature(item.id, mismatch)
     if deviation:  # apart, so that a listed deviation hides no failure of the same kind
         name = f"{name}:{mismatch.deviation}"
-    new = kept.first(name)
-    kept.shown += 1
-    if kept.shown > _VERDICTS and not new:
+    if not lab.findings.shows(item.id, name):
         return
-    path = None if result.case is None else kept.store(result.case)
+    case = result.case
+    stored = StoredCase(result.case_id or f"block {result.number}") if case is None else lab.findings.store(case)
     statement = result.statements_sql.get(mismatch.step) if mismatch.step is not None else None
     block.show(
         verdict,
-        case=result.case_id or f"block {result.number}",
         field=mismatch.field,
         offset=mismatch.offset,
         expected=mismatch.expected,
         got=mismatch.got,
         message=message,
         signature=signature(item.id, mismatch),
-        replay=None if path is None else kept.replay_of(path),
         statements=(statement,) if statement else (),
         evidence=tuple(Evidence(field=part.field, expected=part.expected, got=part.got) for part in mismatch.evidence),
         deviation=deviation,
-        case_file=None if path is None else str(path),
         broken=mismatch.broken,
+        **stored.fields,
     )
-    family = item.id.partition("/")[0]
-    found = sum(known.startswith(f"{family}/") for known in kept.met)
-    if not deviation and new and found <= _FINDINGS and path:
-        _find(block, item, result, mismatch, path, name)
-
-
-def _find(
-    block: BlockRecord, item: UpdateCheck, result: BlockResult, mismatch: Mismatch, path: Path, name: str
-) -> None:
-    """The smallest Case found with the same kind of failure, stored beside the first."""
-    assert result.case is not None
-    lab = block.check.lab
-    small = None
+    if deviation or case is None:
+        return
+    shrink = None
     if lab.server is not None:
-        lab.narrate(f"shrinking {path.name} ({name})")
         refused = mismatch.field.startswith(REFUSED)
-        with suppress(NoAnswer):  # a recording made before this failure was known has no smaller Cases
-            small = shrink_live(lab.server, result.case, item.kinds, mismatch.deviation, refused=refused)
-    if small is None:
-        small = result.case
-    smaller = lab.stored.store(small) or path
-    block.found(
+        shrink = partial(shrink_live, lab.server, case, item.kinds, mismatch.deviation, refused=refused)
+    block.find(
         name,
-        small["id"],
-        smaller,
-        lab.stored.replay_of(smaller),
-        size_before=len(json.dumps(result.case)),
-        size_after=len(json.dumps(small)),
+        stored,
+        shrink,
         message=mismatch.message or mismatch.field,
         **({"requirement": mismatch.broken[0]} if mismatch.broken else {}),
     )

@@ -11,7 +11,6 @@ Each bucket has a directory with these files.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -22,6 +21,7 @@ from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.by_hand.injection import Injection
 from conformance.cases.bytes_case import BytesCase
 from conformance.cases.files import dump_case
+from conformance.harness.findings import write_private
 from fuzz.campaigns.damaged_fields import damaged_fields
 from fuzz.campaigns.inputs import RelayLog
 from fuzz.campaigns.known import Known
@@ -77,7 +77,7 @@ class Findings:
         self._write(directory / "first.json", self._case(bucket.first))
         log = channel.crash_report(bucket.first)
         if log:
-            _private(directory / "error.log", log)
+            write_private(directory / "error.log", log.encode())
         self._report(bucket, channel, log)
         self._facts(bucket)
 
@@ -130,7 +130,7 @@ class Findings:
 
     def _write(self, path: Path, case: AnyCase | None) -> None:
         if case is not None:
-            _private(path, json.dumps(dump_case(case), indent=1, ensure_ascii=False) + "\n")
+            write_private(path, f"{json.dumps(dump_case(case), indent=1, ensure_ascii=False)}\n".encode())
 
     def _report(self, bucket: Bucket, channel: Channel, log: str) -> None:
         assert bucket.directory is not None
@@ -138,8 +138,8 @@ class Findings:
         statements = channel.script(bucket.smallest)
         script = self.as_script(case) if case is not None else "".join(f"{text};\n" for text in statements)
         name = "show.sql" if statements else "show.txt"
-        _private(bucket.directory / name, script)
-        _private(bucket.directory / "REPORT.md", report(self.about, bucket, name, log))
+        write_private(bucket.directory / name, script.encode())
+        write_private(bucket.directory / "REPORT.md", report(self.about, bucket, name, log).encode())
 
 
 def diff_bytes(trial: Trial) -> int:
@@ -242,13 +242,3 @@ def _without_noise(log: str) -> list[str]:
     lines = log.splitlines()
     end = next((number for number, line in enumerate(lines) if "[System]" in line or "[Warning]" in line), len(lines))
     return lines[: min(end, 80)]
-
-
-def _private(path: Path, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as problem:
-        problem.filename = str(path)  # the error of a full disk names no file
-        raise

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
+from conformance.cases.shrinking.update_cases import smallest
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from fuzz.mutators.framing import reframed, split_file
 
@@ -14,16 +14,11 @@ if TYPE_CHECKING:
 
 def shrink_log(data: bytes, fails: Callable[[bytes], bool], *, seconds: float) -> None:
     """Try ever smaller files; the caller keeps the last one that failed."""
-    deadline = time.monotonic() + seconds
-    improved = True
-    while improved:
-        improved = False
-        for candidate in _candidates(split_file(data)):
-            if time.monotonic() > deadline:
-                return
-            if len(candidate) < len(data) and fails(candidate):
-                data, improved = candidate, True
-                break
+
+    def smaller(last: bytes) -> Iterator[bytes]:
+        return (candidate for candidate in _candidates(split_file(last)) if len(candidate) < len(last))
+
+    smallest(data, smaller, fails, seconds)
 
 
 def _candidates(pieces: list[bytes]) -> Iterator[bytes]:

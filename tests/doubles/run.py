@@ -17,8 +17,7 @@ from unittest.mock import patch
 
 from conformance.cli.conformance import _pytest
 from conformance.cli.plugin import LabRun
-from conformance.harness import session, shrinking
-from conformance.harness.pairs import shrinking as pair_shrinking
+from conformance.harness import findings, session
 from conformance.harness.profiles import SIZES
 from conformance.harness.settings import Settings
 from conformance.report.cells import Cell
@@ -161,8 +160,7 @@ class Stage:
             patch.object(session, "resolve", self._resolve),
             patch.object(session, "load_deviations", self._deviations),
             patch.dict(versions.SWITCHES, table),
-            patch.object(shrinking, "SECONDS", 0.0),
-            patch.object(pair_shrinking, "SECONDS", 0.0),
+            patch.object(findings, "SECONDS", 0.0),
         ):
             versions.dialect_of.cache_clear()
             try:

@@ -15,8 +15,8 @@ from conformance.checks.costs import check_sizes as test_sizes
 from conformance.checks.deviations import check as test_deviations
 from conformance.checks.sql_interface.variable_cases import privilege_cases
 from conformance.checks.sql_interface.warning_cases import session_cases
+from conformance.harness import findings, update_checks
 from conformance.harness import session as labs
-from conformance.harness import shrinking, update_checks
 from conformance.harness import sql_cases as sql_runs
 from conformance.harness.campaign import events
 from conformance.harness.check import Check
@@ -77,7 +77,7 @@ class Recorded:
 
 @pytest.fixture
 def record(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Recorded]:
-    monkeypatch.setattr(shrinking, "SECONDS", 1.0)
+    monkeypatch.setattr(findings, "SECONDS", 1.0)
 
     def make(**settings: Any) -> Recorded:
         return Recorded(server, tmp_path, monkeypatch, **settings)
@@ -161,7 +161,7 @@ def test_evidence_shows_the_two_sides_of_the_field_that_differs(
 def test_a_finding_is_shrunk_to_what_shows_it(record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch) -> None:
     planted.plant(monkeypatch, "other-path")
     found = record()
-    monkeypatch.setattr(shrinking, "SECONDS", 60.0)
+    monkeypatch.setattr(findings, "SECONDS", 60.0)
     found.campaign.run()
     finding = next(item for item in found.of(Finding) if item.check == "updates/apply")
     small = load_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8")))

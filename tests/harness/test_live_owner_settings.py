@@ -8,7 +8,7 @@ import pytest
 
 from conformance.cli.conformance import _pytest
 from conformance.cli.plugin import LabRun
-from conformance.harness import session, shrinking
+from conformance.harness import findings, session
 from conformance.harness.settings import Settings
 from conformance.servers.run.attached import AttachedServer, Attachment
 from conformance.servers.settings.sessions import Beginning
@@ -79,7 +79,7 @@ def red(server: ProcessServer, place: Path, requirement: str, checks: str) -> tu
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "resolve", resolve)
-        patch.setattr(shrinking, "SECONDS", 0.0)
+        patch.setattr(findings, "SECONDS", 0.0)
         _pytest(run, "-k", checks)
     assert run.selected
     failing = {record.requirement for record in run.records if isinstance(record, CaseVerdict) and record.fails}

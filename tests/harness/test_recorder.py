@@ -11,6 +11,7 @@ import pytest
 
 from conformance.cases.files import load_case
 from conformance.harness.check import Check
+from conformance.harness.findings import StoredCase
 from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
@@ -158,9 +159,9 @@ def test_a_verdict_that_does_not_say_it_fails_can_count(check: Check, records: l
 
 def test_a_finding_is_about_the_blocks_check(check: Check, records: list[AnyRecord], tmp_path: Path) -> None:
     with check.part("more", "FR2").block(2, cases=1) as block:
-        block.found("signature", "c", tmp_path / "c.json", "again", size_before=2, size_after=1)
+        block.find("signature", StoredCase("c", tmp_path / "c.json", "again", 2), None, message="not so")
     finding = only(records, Finding)
-    assert (finding.check, finding.requirement, finding.case, finding.size_after) == ("room/check/more", "FR2", "c", 1)
+    assert (finding.check, finding.requirement, finding.case, finding.size_after) == ("room/check/more", "FR2", "c", 2)
 
 
 def test_failures_of_the_parts_are_those_of_the_check(check: Check) -> None:
@@ -235,7 +236,7 @@ def test_what_is_judged_on_the_model_is_filed_under_no_server(check: Check, reco
     """SDI42 is judged on the kit's own model, FR1 on the server."""
     with check.block(cases=3, requirement="SDI42") as block:
         block.differs(problem())
-        block.found("s", "c", Path("c.json"), "replay")
+        block.find("s", StoredCase("c", Path("c.json"), "replay"), None)
     check.named("room/other", "FR1", "SDI42").not_run("no time")
     check.named("room/other", "FR1", "SDI42").not_applicable("no reason")
     subjects = [(record.type, getattr(record, "subject", "")) for record in records if record.type != "subject"]

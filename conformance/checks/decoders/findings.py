@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
+from conformance.harness.findings import write_private
 from conformance.judge.decoding.exact_json import parse
 from conformance.verdict import Verdict
 from conformance.version import __version__
@@ -108,7 +109,7 @@ def write_report(root: Path, finding: DecoderFinding) -> Path:
     if finding.resolved != finding.expected:
         files[RESOLVED] = _lined(finding.resolved)
     for file, content in files.items():
-        _write_private(directory / file, content)
+        write_private(directory / file, content)
     return directory
 
 
@@ -272,11 +273,3 @@ def _code(text: str) -> str:
 
 def _json(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        os.fchmod(descriptor, 0o600)
-        file.write(content)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,8 +13,9 @@ from conformance.checks.decoders.findings import DecoderFinding, directory_of, w
 from conformance.checks.decoders.known_issues import issues_of
 from conformance.checks.decoders.log_bytes import log_bytes
 from conformance.harness.decoders import subject_record
+from conformance.harness.findings import StoredCase
 from conformance.requirements.catalogue import REQUIREMENTS
-from conformance.stream import CaseInfo, Finding, Suite
+from conformance.stream import CaseInfo, Suite
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def requirements_of(named: Iterable[str]) -> tuple[str, ...]:
 
 def tell_suite(check: Check, version: str, digest: str, cases: int) -> None:
     """Write the records about the suite and about public reports on the subject, before its first Case."""
-    if not check.lab.stored.first("decoders: suite"):
+    if not check.lab.findings.first("decoders: suite"):
         return
     check.write(Suite(version=version, digest=digest, cases=cases))
     for issue in issues_of({check.subject, check.lab.decoder.hello.name}):
@@ -129,35 +129,29 @@ def find_defects(check: Check) -> None:
         name for _, judged in subject.sightings if judged.judgement for name in signatures_of(judged.judgement)
     )
     total = len(distinct(subject.sightings))
-    if lab.stored.cases is None or not total:
+    if lab.findings.cases is None or not total:
         return
-    root = lab.stored.cases.parent / FINDINGS
+    root = lab.findings.cases.parent / FINDINGS
     record = subject_record(check.subject, lab.settings.subject, subject.hello)
     found = defects_of(subject, subject.sightings, seconds=check.size())
     for number, defect in enumerate(found, 1):
         check.progress(number, total, "defects", label=f"{check.subject}: {check.id}", note=defect.signature)
         directory = directory_of(root, record, defect.signature)
         proof = _proof(lab.settings.subject, defect)
-        replay = shlex.join([*shlex.split(lab.stored.replay), str(directory)])
+        replay = lab.findings.replay_of(directory)
         write_report(root, _finding(record, defect, replay, proof))
         new = defect.signature not in shown
-        check.write(
-            Finding(
-                signature=defect.signature,
-                case=f"{GROUP}/{directory.name}" if new else defect.case.id,
-                case_file=str(directory),
-                replay=replay,
-                subject=check.subject,
-                check=check.id,
-                requirement=defect.judgement.requirement,
-                size_before=defect.size_before,
-                size_after=len(defect.case.log),
-                hits=hits[defect.signature],
-                message=sentence(defect),
-                program=proof.program if proof else "",
-                proof=proof.state if proof else "",
-                **(_alone(defect, proof) if new else {}),
-            )
+        check.found(
+            defect.signature,
+            StoredCase(f"{GROUP}/{directory.name}" if new else defect.case.id, directory, replay),
+            requirement=defect.judgement.requirement,
+            size_before=defect.size_before,
+            size_after=len(defect.case.log),
+            hits=hits[defect.signature],
+            message=sentence(defect),
+            program=proof.program if proof else "",
+            proof=proof.state if proof else "",
+            **(_alone(defect, proof) if new else {}),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
@@ -35,7 +34,9 @@ def test_large_objects_survive_a_crash(check: Check) -> None:
             try:
                 crash = victim.kill(number)
             except (StartFailed, ServerDied) as error:
-                check.part(ROLLED_BACK, ROLLED_BACK).record(number, [never_back(error)], cases=1, replay=again(check))
+                check.part(ROLLED_BACK, ROLLED_BACK).record(
+                    number, [never_back(error)], cases=1, replay=check.again(ROLLED_BACK)
+                )
                 break
             record(check, number, crash)
             told.add(crash)
@@ -46,19 +47,13 @@ def test_large_objects_survive_a_crash(check: Check) -> None:
 def record(check: Check, number: int, crash: Crash) -> None:
     """One block for each requirement."""
     for name, problems in judge(crash).items():
-        check.part(name, name).record(number, problems, cases=crash.cases[name], replay=again(check))
+        check.part(name, name).record(number, problems, cases=crash.cases[name], replay=check.again(ROLLED_BACK))
 
 
 def never_back(error: StartFailed | ServerDied) -> Problem:
     """The server did not start again, or died while it rolled back what it found open."""
     reason = death_reason(str(error)) or str(error).splitlines()[0]
     return Problem("server", "it recovers", reason, "the server does not come back after a kill")
-
-
-def again(check: Check) -> str:
-    """The same kills once more; their moments are not the same."""
-    profile = check.lab.settings.profile
-    return shlex.join(["binlog-lab", "conformance", "-r", ROLLED_BACK, "--profile", profile, "--seed", check.seed])
 
 
 class Tally:

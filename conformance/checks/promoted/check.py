@@ -54,16 +54,13 @@ def _record(check: Check, block: BlockRecord, case: AnyCase, replay: ReplayOutco
     block.count(verdict, deviation=deviation, reason=f"{case.id} does not end as it must")
     if verdict is Verdict.PASS:
         return
-    kept = check.lab.stored
-    stored = kept.store(dump_case(case))
+    stored = check.lab.findings.store(dump_case(case))
     block.show(
         verdict,
-        case=case.id,
         field=case.id,
         expected="what the Case says, or a listed deviation",
         got="\n".join(replay.lines),
         message=replay.lines[0] if replay.lines else "",
         signature=f"{_CHECK}:{case.id}",
-        replay=None if stored is None else kept.replay_of(stored),
-        case_file=None if stored is None else str(stored),
+        **stored.fields,
     )

@@ -6,7 +6,6 @@ binlog_row_metadata=FULL. A reader that gets only the events must find the names
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -51,7 +50,7 @@ def test_values_from_the_log_alone(check: Check) -> None:
         offered = offer(connection, check.lab.questions)
         try:
             for number in range(tables):
-                with values.block(number, replay=_again(values)) as block:
+                with values.block(number, replay=values.again(values.requirements[0])) as block:
                     observed = run_block(connection, capture, schema, draw.fork(number), number, rows, offered=offered)
                     judged = judge(observed)
                     block.cases = len(observed.inserted) + len(observed.changed)
@@ -63,7 +62,7 @@ def test_values_from_the_log_alone(check: Check) -> None:
                     _problems(judged.events, observed, "the values encode to another event"),
                     cases=judged.event_count,
                     verdict=Verdict.DIFFERS,
-                    replay=_again(events),
+                    replay=events.again(events.requirements[0]),
                 )
                 seen.update(shapes_of(number))
                 check.progress(number + 1, tables, "tables", label="row values")
@@ -86,14 +85,6 @@ def _problems(differences: Iterable[Difference], observed: Observed, message: st
         )
         for item in differences
     ]
-
-
-def _again(check: Check) -> str:
-    """Generate the same values once more: they depend on the seed alone."""
-    profile = check.lab.settings.profile
-    return shlex.join(
-        ["binlog-lab", "conformance", "-r", check.requirements[0], "--profile", profile, "--seed", check.seed]
-    )
 
 
 def _statements(observed: Observed, item: Difference) -> tuple[str, ...]:

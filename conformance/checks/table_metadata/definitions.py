@@ -3,7 +3,6 @@ judges."""
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -191,7 +190,7 @@ def record_block(
             number,
             cases=count,
             requirement=name,
-            replay=shlex.join(["binlog-lab", "conformance", "-r", name, "--seed", check.seed]),
+            replay=check.again(name),
             seconds=seconds,
             texts_compared=count if name == TEXT else 0,
         ) as block:

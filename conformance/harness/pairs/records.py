@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.files import case_id, dump_case, load_case
+from conformance.cases.files import case_id, dump_case
 from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.appliers import PairBlock
 from conformance.harness.pairs.shrinking import Signature, shrink_on_pair
@@ -15,9 +15,8 @@ from conformance.requirements.versions import applies
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conformance.cases.script import Script
+    from conformance.cases.update_case import UpdateCase
     from conformance.harness.check import Check
     from conformance.harness.pairs.run import PairRun
     from conformance.harness.recorder import BlockRecord
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from conformance.judge.updates.mismatch import Mismatch
 
 _OBSERVED: Final = frozenset(("bytes", "no-stop"))  # kinds that no worklog speaks about
-_FINDINGS: Final = 3  # distinct failures of a check that are shrunk
-_SHOWN: Final = 20  # verdicts of a check with evidence
 
 
 @dataclass(slots=True)
@@ -39,8 +36,6 @@ class PairRecords:
     other_bytes: int = 0
     explained: Counter[str] = field(default_factory=Counter)
     unlike: Counter[str] = field(default_factory=Counter)
-    _shown: int = 0
-    _findings: int = 0
 
     @property
     def requirement(self) -> str:
@@ -49,7 +44,7 @@ class PairRecords:
 
     def add(self, script: Script, block: PairBlock, note: str = "", *, run: PairRun | None = None) -> None:
         """Add a block. ``note`` names its pair; on ``run`` a failing Case is shrunk."""
-        failing: list[Mismatch] = []
+        failing: dict[str, Mismatch] = {}  # the first of each signature
         with self.check.block(
             self.blocks,
             cases=max(block.updates, len(block.found)),
@@ -64,7 +59,7 @@ class PairRecords:
             for mismatch in block.found:
                 deviation = self._entry(mismatch)
                 if deviation is None:
-                    failing.append(mismatch)
+                    failing.setdefault(self._signature(mismatch), mismatch)
                 else:
                     self.explained[deviation] += 1
                 kind = Verdict.DIFFERS if mismatch.kind in _OBSERVED else Verdict.FAIL
@@ -75,35 +70,16 @@ class PairRecords:
         self.other_bytes += block.tables.other_bytes
         self.unlike.update(block.unlike)
         if run is not None:
-            for mismatch in failing:
-                self._find(record, script, mismatch, run)
+            for signature, mismatch in failing.items():
+                self._find(record, script, signature, mismatch, run)
 
-    def _find(self, record: BlockRecord, script: Script, mismatch: Mismatch, run: PairRun) -> None:
+    def _find(self, record: BlockRecord, script: Script, signature: str, mismatch: Mismatch, run: PairRun) -> None:
         """Make the first failure of its signature a finding: a smaller Case that shows the same on the same pair."""
-        name = self._signature(mismatch)
-        kept = self.check.lab.stored
-        if not kept.first(f"finding:{name}") or self._findings >= _FINDINGS:
-            return
-        self._findings += 1
-        _, path = self._stored(script)
-        if path is None:
-            return
-        self.check.narrate(f"shrinking {path.name} ({name})")
-        small = shrink_on_pair(
-            run,
-            load_case(json.loads(path.read_text(encoding="utf-8"))),
-            Signature.of(mismatch),
-            server_limits(run.pair.source),
-        )
-        smaller = dump_case(replace(small, id=case_id(small)))
-        shown = kept.store(smaller) or path
-        record.found(
-            name,
-            smaller["id"],
-            shown,
-            kept.replay_of(shown),
-            size_before=len(path.read_bytes()),
-            size_after=len(shown.read_bytes()),
+        case, limits = self._case(script), server_limits(run.pair.source)
+        record.find(
+            signature,
+            self.check.lab.findings.store(dump_case(case)),
+            partial(shrink_on_pair, run, case, Signature.of(mismatch), limits),
             message=mismatch.message or mismatch.field,
         )
 
@@ -127,35 +103,31 @@ class PairRecords:
     def _signature(self, mismatch: Mismatch) -> str:
         return f"{self.check.id}:{mismatch.kind}:{mismatch.deviation or ''}"
 
-    def _stored(self, script: Script) -> tuple[str, Path | None]:
-        """The Case's id, and its file beside the report."""
+    def _case(self, script: Script) -> UpdateCase:
+        """The Case as it is stored beside the report."""
         case = script.case
         if case.topology is not None:
             case = replace(case, requirements=(self.requirement,), needs=(case.topology.needs,))
-        identity = case_id(case)
-        return identity, self.check.lab.stored.store(dump_case(replace(case, id=identity)))
+        return replace(case, id=case_id(case))
 
     def _verdict(
         self, record: BlockRecord, script: Script, mismatch: Mismatch, kind: Verdict, deviation: str | None, note: str
     ) -> None:
-        if self._shown >= _SHOWN:
+        findings = self.check.lab.findings
+        if not findings.shows(self.check.id, self._signature(mismatch)):
             return
-        self._shown += 1
         sql = [item.sql for item in script.items if getattr(item, "step", None) == mismatch.step]
-        identity, path = self._stored(script)
         record.show(
             kind,
-            case=identity,
             field=mismatch.field,
             offset=mismatch.offset,
             expected=mismatch.expected,
             got=mismatch.got,
             message=f"{mismatch.message} ({note})" if note else mismatch.message,
             signature=self._signature(mismatch),
-            replay=None if path is None else self.check.lab.stored.replay_of(path),
             statements=tuple(sql) if mismatch.step is not None else (),
             deviation=deviation,
-            case_file=None if path is None else str(path),
+            **findings.store(dump_case(self._case(script))).fields,
         )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from conformance.cases.files import case_id, dump_case
 from conformance.cases.shrinking.update_cases import shrink
 from conformance.harness.pairs.chains import ChainRun
 from conformance.harness.pairs.run import PairRun, with_counter
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from conformance.harness.campaign.blocks import Limits
     from conformance.harness.topology import Pairs
     from conformance.judge.updates.mismatch import Mismatch
-
-SECONDS: Final = 20.0  # for one Case
 
 
 class Signature(NamedTuple):
@@ -50,8 +49,10 @@ def judge_on_pair(pairs: Pairs, case: UpdateCase, limits: Limits) -> list[Mismat
         return run.found(script_of(case, limits))
 
 
-def shrink_on_pair(run: PairRun, case: UpdateCase, wanted: Signature, limits: Limits) -> UpdateCase:
-    """A smaller Case with the same signature; the Case itself if there is none. The pair is ready again afterwards."""
+def shrink_on_pair(
+    run: PairRun, case: UpdateCase, wanted: Signature, limits: Limits, seconds: float
+) -> dict[str, Any] | None:
+    """The data of a smaller Case with the same signature, if there is one. The pair is ready again afterwards."""
 
     def fails(candidate: UpdateCase) -> bool:
         try:
@@ -69,7 +70,7 @@ def shrink_on_pair(run: PairRun, case: UpdateCase, wanted: Signature, limits: Li
             return False
         return any(Signature.of(mismatch) == wanted for mismatch in found) and not run.diverged
 
-    small = shrink(case, fails, seconds=SECONDS)
+    small = shrink(case, fails, seconds=seconds)
     if not run.ready:
         run.restart()
-    return small if small == case else replace(small, id="")
+    return None if small == case else dump_case(replace(small, id=case_id(small)))

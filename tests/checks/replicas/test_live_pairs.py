@@ -14,6 +14,7 @@ from conformance.cases.files import load_case
 from conformance.cases.row_images import RowImage
 from conformance.checks.replicas import check as test_replicas
 from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
+from conformance.harness import findings
 from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs import appliers, rebuilding
 from conformance.harness.pairs import run as pairs
@@ -74,7 +75,7 @@ def test_a_replica_that_logs_other_images_fails(
     others = tuple(dataclasses.replace(item, image=image) for item in REPLICAS if item.image is MINIMAL)
     monkeypatch.setattr(test_replicas, "narrow_replicas", lambda: others)
     monkeypatch.setitem(SIZES["replicas/narrow"], "quick", 2)
-    monkeypatch.setattr(pair_shrinking, "SECONDS", 1.0)
+    monkeypatch.setattr(findings, "SECONDS", 1.0)
     with pytest.raises(pytest.fail.Exception, match="failed: "):
         run(test_replicas.test_before_images_of_the_replica, recorded.lab)
     assert check in recorded.failing
@@ -104,7 +105,7 @@ def test_a_failure_on_a_pair_becomes_a_small_case_that_shows_it_again(
     recorded.lab.deviations = ()  # as with --no-deviations
     recorded.lab.settings = dataclasses.replace(recorded.lab.settings, seed="5")  # its first block meets the trap
     kind = next(kind for kind in rebuilding.KINDS if kind.name == "retyped")
-    monkeypatch.setattr(pair_shrinking, "SECONDS", 60.0)  # a loaded machine needs more than the ten of a quiet one
+    monkeypatch.setattr(findings, "SECONDS", 60.0)  # a loaded machine needs more than the ten of a quiet one
     only = dataclasses.replace(kind, share=1)
     with pytest.raises(pytest.fail.Exception, match="failed: "):
         run(test_rebuilt_replicas.test_rebuilt_replica, recorded.lab, kind=only, met=Counter())

@@ -20,8 +20,7 @@ import pytest
 
 from conformance.cli.conformance import _pytest
 from conformance.cli.plugin import LabRun
-from conformance.harness import session, shrinking
-from conformance.harness.pairs import shrinking as pair_shrinking
+from conformance.harness import findings, session
 from conformance.harness.settings import Settings
 from conformance.report.results import Summary
 from conformance.servers.auto import resolve
@@ -136,7 +135,7 @@ def _cpu() -> float:
 @contextlib.contextmanager
 def _quick() -> Iterator[None]:
     """Cases are not shrunk: the first failure says enough."""
-    with patch.object(shrinking, "SECONDS", 0.0), patch.object(pair_shrinking, "SECONDS", 0.0):
+    with patch.object(findings, "SECONDS", 0.0):
         yield
 
 
