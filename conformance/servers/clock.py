@@ -7,6 +7,12 @@ not pause (``servers.recording``). Code that only measures its own work asks :mo
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Seen = TypeVar("_Seen")
 
 
 class Clock:
@@ -19,6 +25,18 @@ class Clock:
     def sleep(self, seconds: float) -> None:
         """Pause."""
         time.sleep(seconds)
+
+    def until(
+        self, look: Callable[[], _Seen], seconds: float, pause: float, done: Callable[[_Seen], object] = bool
+    ) -> _Seen:
+        """Look again and again, with pauses, until it is done or the time is over; returns the last look.
+
+        ``look`` is called once at least. ``done``: whether a look ends the wait; by default a true one does.
+        """
+        deadline = self.monotonic() + seconds
+        while not done(seen := look()) and self.monotonic() <= deadline:
+            self.sleep(pause)
+        return seen
 
 
 REAL = Clock()
@@ -39,3 +57,8 @@ def monotonic() -> float:
 def sleep(seconds: float) -> None:
     """Pause."""
     _clock.sleep(seconds)
+
+
+def until(look: Callable[[], _Seen], seconds: float, pause: float, done: Callable[[_Seen], object] = bool) -> _Seen:
+    """Look again and again (:meth:`Clock.until`)."""
+    return _clock.until(look, seconds, pause, done)

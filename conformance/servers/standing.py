@@ -6,11 +6,11 @@ import contextlib
 import json
 import os
 import signal
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from conformance.servers.clock import REAL
 from conformance.servers.containers.server import launch_container
 from conformance.servers.containers.standing import STANDING, kept_containers, remove_kept
 from conformance.servers.run.directories import new_run_directory, runs_root
@@ -59,11 +59,9 @@ def stop_standing(server: StandingServer, *, timeout: float = 45.0) -> bool:
         remove_run_directory(server.directory)
         return asked
     asked = signal_if_same(server.supervisor, server.supervisor_start, signal.SIGTERM)
-    deadline = time.monotonic() + timeout
-    while is_running(server.supervisor, server.supervisor_start):
-        if time.monotonic() > deadline:  # the kernel takes the server along with its supervisor
-            signal_if_same(server.supervisor, server.supervisor_start, signal.SIGKILL)
-        time.sleep(0.02)
+    while not REAL.until(lambda: not is_running(server.supervisor, server.supervisor_start), timeout, 0.02):
+        # The kernel takes the server along with its supervisor.
+        signal_if_same(server.supervisor, server.supervisor_start, signal.SIGKILL)
     remove_run_directory(server.directory)
     return asked
 

@@ -198,15 +198,15 @@ class Replica(_Counted):
 
     def _await_fetched(self, file: str, offset: int) -> None:
         """Wait until the relay log holds everything."""
-        deadline = clock.monotonic() + _SECONDS
-        while clock.monotonic() < deadline:
-            terms = self._pair.dialect.terms
+        terms = self._pair.dialect.terms
+
+        def fetched() -> bool:
             shown = self._pair.connection.execute(terms.replica_status).named()[0]
             row = {terms.today(name): value for name, value in shown.items()}
-            if (row["Source_Log_File"] or "", int(row["Read_Source_Log_Pos"] or 0)) >= (file, offset):
-                return
-            clock.sleep(0.1)
-        raise ServerError("the receiver does not come to the end of the source's log")
+            return (row["Source_Log_File"] or "", int(row["Read_Source_Log_Pos"] or 0)) >= (file, offset)
+
+        if not clock.until(fetched, _SECONDS, 0.1):
+            raise ServerError("the receiver does not come to the end of the source's log")
 
 
 def ratios(

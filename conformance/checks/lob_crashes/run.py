@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 from io import BytesIO
@@ -171,12 +170,9 @@ def _aim(target: Moment | None, sessions: list[Session], server: OwnServer) -> N
 
 
 def _reached(target: Moment | None, sessions: list[Session]) -> bool:
-    end = time.monotonic() + _AIM
-    while target is not None and time.monotonic() < end:
-        if any(session.moment is target for session in sessions):
-            return True
-        time.sleep(0.0002)
-    return False
+    return target is not None and clock.REAL.until(
+        lambda: any(session.moment is target for session in sessions), _AIM, 0.0002
+    )
 
 
 @contextmanager
@@ -200,8 +196,6 @@ def _selected(connection: Connection) -> dict[Place, str | None]:
 
 def _await_rollback(connection: Connection) -> None:
     """Wait until the server has rolled back what recovery found open: until then its files may have it."""
-    end = clock.monotonic() + _PATIENCE
-    while connection.execute("SELECT COUNT(*) FROM information_schema.INNODB_TRX").scalar() != "0":
-        if clock.monotonic() > end:
-            raise StartFailed("recovery does not end: transactions are still open")
-        clock.sleep(0.01)
+    query = "SELECT COUNT(*) FROM information_schema.INNODB_TRX"
+    if not clock.until(lambda: connection.execute(query).scalar() == "0", _PATIENCE, 0.01):
+        raise StartFailed("recovery does not end: transactions are still open")

@@ -191,12 +191,7 @@ class BlockRun:
 
     def _purged(self) -> dict[Table, FileCopy]:
         """The files when purge has freed the older versions, or when it had time enough."""
-        deadline = clock.monotonic() + _PURGE_SECONDS
-        while True:
-            files = self._copies()
-            if not older_entries(files) or clock.monotonic() > deadline:
-                return files
-            clock.sleep(_PAUSE)
+        return clock.until(self._copies, _PURGE_SECONDS, _PAUSE, lambda files: not older_entries(files))
 
 
 def run_block(

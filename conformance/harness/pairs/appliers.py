@@ -121,9 +121,7 @@ class Applier:
 
     def stop(self, stopped: ReplicaStopped | None = None) -> Stop:
         """The error and its place, once the applier's threads have ended."""
-        deadline = clock.monotonic() + _SETTLE_SECONDS
-        while (status := self.pair.status()).sql_running != "No" and clock.monotonic() < deadline:
-            clock.sleep(0.01)
+        status = clock.until(self.pair.status, _SETTLE_SECONDS, 0.01, lambda seen: seen.sql_running == "No")
         if stopped is None or stopped.thread != "applier":
             number, message = status.sql_errno or status.io_errno, status.sql_error or status.io_error
         else:

@@ -15,6 +15,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.servers.clock import REAL
 from conformance.servers.containers.data_files import ContainerFiles
 from conformance.servers.containers.engine import IMAGE_LABEL, new_name, telling
 from conformance.servers.containers.files import put_file, put_tree, read_tree
@@ -365,11 +366,10 @@ class ContainerServer(OwnServer):
         """Wait a moment first: a connection often breaks just before its server is seen to be gone."""
         if isinstance(error, ServerDied) or self._container is None:
             return error
-        deadline = time.monotonic() + _FATE_SECONDS
-        while self.alive():
-            if greets(socket.AF_INET, ("127.0.0.1", self.address.port)) or time.monotonic() > deadline:
-                return error  # only this session was lost
-            time.sleep(0.02)
+        place = ("127.0.0.1", self.address.port)
+        REAL.until(lambda: not self.alive() or greets(socket.AF_INET, place), _FATE_SECONDS, 0.02)
+        if self.alive():
+            return error  # only this session was lost
         if self._removed():
             said = log_tail(self._said)
             return ServerDied(f"{self.id}: its container {self.name} was removed", reason="removed", log_tail=said)

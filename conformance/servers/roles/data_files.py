@@ -33,14 +33,11 @@ def pages_written(connection: Connection) -> Iterator[None]:
     ``FLUSH TABLES ... FOR EXPORT`` writes the pages of the tables only. Nothing may write to the server meanwhile.
     """
     before = [connection.execute(f"SELECT @@GLOBAL.{name}").scalar() for name in _LIMITS]
-    end = clock.monotonic() + _PATIENCE_SECONDS
     try:
         for name in _LIMITS:
             connection.execute(f"SET GLOBAL {name} = 0")
-        while connection.execute(_DIRTY).number():
-            if clock.monotonic() > end:
-                raise ServerUnavailable("the server does not write its dirty pages")
-            clock.sleep(_PAUSE_SECONDS)
+        if not clock.until(lambda: not connection.execute(_DIRTY).number(), _PATIENCE_SECONDS, _PAUSE_SECONDS):
+            raise ServerUnavailable("the server does not write its dirty pages")
         yield
     finally:
         for name, value in reversed(list(zip(_LIMITS, before, strict=True))):

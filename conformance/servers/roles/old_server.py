@@ -16,7 +16,15 @@ from conformance.servers import clock
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install.installation import from_path
 from conformance.servers.install.old_package import REMEDY, cached_old
-from conformance.servers.roles.relay_log import FILE, RELAY_LOG, applier_status, put_relay_log, start_applier, terms_of
+from conformance.servers.roles.relay_log import (
+    FILE,
+    RELAY_LOG,
+    ApplierStatus,
+    applier_status,
+    put_relay_log,
+    start_applier,
+    terms_of,
+)
 
 if TYPE_CHECKING:
     from conformance.servers.install.cache import Narrate
@@ -67,13 +75,13 @@ def apply_relay_log(server: OwnServer, connection: Connection, data: bytes, *, t
     """Let the applier of an old server execute a relay log, until it stops or reaches the log's end."""
     put_relay_log(server, connection, data)
     start_applier(server, connection)
-    deadline = clock.monotonic() + timeout
+
+    def ended(status: ApplierStatus) -> bool:
+        at_end = status.relay_position >= len(data) or status.relay_file != FILE  # the end of the log
+        return bool(status.error and not status.running) or at_end
+
     try:
-        while True:
-            status = applier_status(server, connection)
-            at_end = status.relay_position >= len(data) or status.relay_file != FILE  # the end of the log
-            if (status.error and not status.running) or at_end or clock.monotonic() > deadline:
-                return Applied(status.error, status.message, status.position)
-            clock.sleep(0.01)
+        status = clock.until(lambda: applier_status(server, connection), timeout, 0.01, ended)
+        return Applied(status.error, status.message, status.position)
     finally:
         connection.execute(f"STOP {terms_of(server).replica}")

@@ -204,21 +204,22 @@ class Pair:
 
         Raises :class:`ReplicaStopped` as soon as a thread reports an error, :class:`ReplicaLate` after the timeout.
         """
-        deadline = clock.monotonic() + timeout
-        while True:
-            status = self.status()
+
+        def applied(status: ReplicaStatus) -> bool:
             if (status.source_file, status.executed_offset) >= (position.file, position.offset):
-                return
+                return True
             if status.sql_errno and status.sql_running == "No":  # the server shows the error before the thread is down
                 raise self._stopped(status)
             if status.io_errno and status.io_running == "No":
                 raise ReplicaStopped(status.io_errno, status.io_error, "receiver")
-            if clock.monotonic() > deadline:
-                raise ReplicaLate(
-                    f"{self.replica.id} is at {status.source_file}:{status.executed_offset} after {timeout:g} s, "
-                    f"expected {position} (receiver {status.io_running}, applier {status.sql_running})"
-                )
-            clock.sleep(_POLL_SECONDS)
+            return False
+
+        status = clock.until(self.status, timeout, _POLL_SECONDS, applied)
+        if not applied(status):
+            raise ReplicaLate(
+                f"{self.replica.id} is at {status.source_file}:{status.executed_offset} after {timeout:g} s, "
+                f"expected {position} (receiver {status.io_running}, applier {status.sql_running})"
+            )
 
     def _stopped(self, status: ReplicaStatus) -> ReplicaStopped:
         """The worker's own error if the performance schema is on: the coordinator only summarises."""

@@ -168,12 +168,7 @@ class ReceiverTarget(Closing):
 
     def _said(self, start: int) -> str:
         """The error log from a place on, up to the receiver's last line: that of a container comes a moment later."""
-        deadline = clock.monotonic() + _PATIENCE
-        while True:
-            text = self.server.error_log()[start:]
-            if _EXITING in text or clock.monotonic() > deadline:
-                return text
-            clock.sleep(_POLL)
+        return clock.until(lambda: self.server.error_log()[start:], _PATIENCE, _POLL, lambda text: _EXITING in text)
 
     def _relay_logs(self) -> list[bytes]:
         """The relay logs, read from the data directory."""
@@ -183,16 +178,16 @@ class ReceiverTarget(Closing):
         """Wait until the receiver is at ``end``, is down, or has not advanced for too long."""
         session = self.session()
         known = terms_of(self.server)
-        deadline = clock.monotonic() + _PATIENCE
-        while True:
+
+        def look() -> tuple[tuple[str, int], int]:
             shown = session.execute(known.replica_status).named()[0]
             row = {known.today(name): value for name, value in shown.items()}
             place = (row["Source_Log_File"] or "", int(row["Read_Source_Log_Pos"] or 0))
             error = int(row["Last_IO_Errno"] or 0)
             down = bool(error) and row["Replica_IO_Running"] == "No"
-            if place == end or down or clock.monotonic() > deadline:
-                return place, error if down else 0
-            clock.sleep(_POLL)
+            return place, error if down else 0
+
+        return clock.until(look, _PATIENCE, _POLL, lambda seen: seen[0] == end or seen[1])
 
     def close(self) -> None:
         """Close the session and the server."""

@@ -177,10 +177,14 @@ class LogReader(Closing):
 
         Raises :class:`ConnectionLost` then.
         """
-        deadline = clock.monotonic() + _PATIENCE
-        while crash_report(self.server.error_log()) and clock.monotonic() < deadline:
+
+        def quiet() -> bool:
+            if not crash_report(self.server.error_log()):
+                return True
             session.execute("DO 0")
-            clock.sleep(_LONGEST)
+            return False
+
+        clock.until(quiet, _PATIENCE, _LONGEST)
 
     def _stopped(self, session: Connection, _: int) -> LogEnd:
         """Stop an applier that has read all of a log of this size.
@@ -247,12 +251,7 @@ class SteadyLogReader(LogReader):
         self._await_death(session)
         try:
             kill_applier(session)
-            deadline = clock.monotonic() + _STANDING / 6
-            while applier_status(self.server, session).running:
-                if clock.monotonic() > deadline:
-                    break
-                clock.sleep(_LONGEST)
-            else:
+            if clock.until(lambda: not applier_status(self.server, session).running, _STANDING / 6, _LONGEST):
                 return end
         except ConnectionLost:
             pass

@@ -25,6 +25,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from conformance.servers.clock import REAL
 from conformance.servers.errors import ConnectionLost, ServerDied, StartFailed
 from conformance.servers.files import LocalFiles
 from conformance.servers.install.cache import Narrate, require_space, silent
@@ -122,7 +123,7 @@ class ProcessServer(OwnServer):
             attempt += 1
             self._spawn(port, extra or {})
             try:
-                self._await_ready(begun + timeout)
+                self._await_ready(begun + timeout - time.monotonic())
             except StartFailed as error:
                 self.stop(clean=False)
                 # Somebody took the port between our look and the server's bind: the only failure worth another try.
@@ -198,23 +199,23 @@ class ProcessServer(OwnServer):
         self.pid = int(line[1])
         self._start = line[2].decode() if len(line) > 2 else ""
 
-    def _await_ready(self, deadline: float) -> None:
+    def _await_ready(self, seconds: float) -> None:
         """Wait until the server greets on its socket."""
-        while True:
+
+        def answered() -> bool:
             if not self.alive():
                 status = self._exit_status()
                 raise StartFailed(
                     f"{self.installation.mysqld} ended while starting ({status_words(status)})",
                     detail=log_tail(self.error_log()),
                 )
-            if greets(socket.AF_UNIX, self._socket):
-                self._answered = True
-                return
-            if time.monotonic() > deadline:
-                raise StartFailed(
-                    f"{self.installation.mysqld} does not answer in the stated time", detail=log_tail(self.error_log())
-                )
-            time.sleep(0.01)
+            return greets(socket.AF_UNIX, self._socket)
+
+        self._answered = REAL.until(answered, seconds, 0.01)
+        if not self._answered:
+            raise StartFailed(
+                f"{self.installation.mysqld} does not answer in the stated time", detail=log_tail(self.error_log())
+            )
 
     # -- using ------------------------------------------------------------------------------------------------------
 
@@ -312,11 +313,9 @@ class ProcessServer(OwnServer):
         """Wait a moment first: a connection often breaks just before its server is seen to be gone."""
         if isinstance(error, ServerDied) or self._supervisor is None:
             return error
-        deadline = time.monotonic() + _FATE_SECONDS
-        while self.alive():
-            if greets(socket.AF_UNIX, self._socket) or time.monotonic() > deadline:
-                return error  # only this session was lost
-            time.sleep(0.01)
+        REAL.until(lambda: not self.alive() or greets(socket.AF_UNIX, self._socket), _FATE_SECONDS, 0.01)
+        if self.alive():
+            return error  # only this session was lost
         self._keep_death()
         how = "was stopped" if self._stopped_by_us else "died"
         status = self._exit_status()
