@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+    from conformance.servers.child_process import Ended, Limits
     from conformance.servers.files import Files
-    from conformance.servers.programs import Ended, Limits, Program
+    from conformance.servers.programs import Program
     from conformance.servers.wire.connection import Address, Connection
 
 Seen = TypeVar("Seen")

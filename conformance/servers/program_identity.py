@@ -14,7 +14,8 @@ from conformance.servers.errors import ProgramUnusable, ServerUnavailable
 
 if TYPE_CHECKING:
     from conformance.servers.base import Server
-    from conformance.servers.programs import Ended, Program
+    from conformance.servers.child_process import Ended
+    from conformance.servers.programs import Program
 
 _PATIENCE: Final = 60.0  # seconds, on a busy machine
 _VERSION: Final = re.compile(r"\bVer (\d+)\.(\d+)")

@@ -3,22 +3,19 @@
 The survey keeps nothing and leaves nothing running.
 """
 
-# Asking programs for their version is the job of this module.
-# ruff: noqa: S603
-
 from __future__ import annotations
 
 import contextlib
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from conformance.servers.child_process import run_in_time
 from conformance.servers.containers.engine import connect
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install import bundle
@@ -311,10 +308,10 @@ def _java() -> Fact:
     if java is None:
         return Fact("java", State.ABSENT, "not found; only for Spark", "a Java 17 or later")
     try:
-        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
+        answer = run_in_time([java, "-version"], 30)
+    except OSError as error:
         return Fact("java", State.ABSENT, f"{java} cannot be started: {error}")
-    first = (answer.stderr or answer.stdout).strip().splitlines()
+    first = (answer.words or answer.text).strip().splitlines()
     return Fact("java", State.OK, f"{first[0] if first else 'version unknown'}: {java}")
 
 

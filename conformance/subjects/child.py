@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
+from conformance.servers.child_process import kill_group
 from conformance.subjects.answers import Failure, SubjectUnavailable
 
 if TYPE_CHECKING:
@@ -273,8 +274,7 @@ class Child:
             return
         status = self._look()
         self._drain_errors()
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        kill_group(self._process.pid)
         _kill_marked(self._token)
         self._process.wait()
         if status is not None:

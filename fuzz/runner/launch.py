@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from conformance.servers.child_process import kill_group
 from fuzz.runner import libfuzzer
 from fuzz.runner.errors import NoAtheris
 
@@ -144,8 +145,7 @@ class Child:
         if self.process is None:
             return
         for number in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, number)
+            kill_group(self.process.pid, number)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(GRACE)
                 return

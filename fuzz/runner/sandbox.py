@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from conformance.servers.child_process import kill_group
 from conformance.servers.closing import Closing
 from fuzz.runner.launch import MEMORY, TIMEOUT, environment
 
@@ -80,5 +81,5 @@ class Sandbox(Closing):
         try:
             self._process.wait(2.0)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            kill_group(self._process.pid)
             self._process.wait()

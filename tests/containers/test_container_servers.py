@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.servers import auto
+from conformance.servers.child_process import Limits
 from conformance.servers.containers import engine as engines
 from conformance.servers.containers.files import read_tree
 from conformance.servers.containers.image import DATA, find_image
@@ -22,7 +23,6 @@ from conformance.servers.containers.server import MEMORY, ContainerMaker
 from conformance.servers.containers.standing import kept_containers, remove_kept
 from conformance.servers.containers.tools import Tool
 from conformance.servers.errors import ConnectionLost, NoSuchFile, ServerDied, ServerUnavailable, StartFailed
-from conformance.servers.programs import Limits
 from conformance.servers.roles.pair import Pair
 from conformance.servers.wire.capture import split_events
 from tests.live import ROOT, environment, lab, started, until

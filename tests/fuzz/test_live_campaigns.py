@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.servers.programs import LocalProgram, own_peak
+from conformance.servers.child_process import own_peak
+from conformance.servers.programs import LocalProgram
 from conformance.servers.roles import mysqlbinlog
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.mysqlbinlog import print_bytes

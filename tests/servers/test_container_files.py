@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.servers.child_process import Limits
 from conformance.servers.containers.data_files import ContainerFiles
 from conformance.servers.containers.image import DATA
 from conformance.servers.containers.programs import Programs
 from conformance.servers.containers.tools import Tool
 from conformance.servers.errors import NoSuchFile, ServerUnavailable
-from conformance.servers.programs import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.servers.child_process import Ended
 from conformance.servers.errors import ProgramUnusable, ServerUnavailable
 from conformance.servers.program_identity import own_program, problem_of
-from conformance.servers.programs import Ended, LocalProgram
+from conformance.servers.programs import LocalProgram
 
 if TYPE_CHECKING:
     from pathlib import Path

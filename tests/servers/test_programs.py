@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.servers.child_process import Limits
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.programs import Limits, LocalProgram
+from conformance.servers.programs import LocalProgram
 
 
 def shell(text: str, **more: bytes) -> LocalProgram:

@@ -7,7 +7,6 @@ over all marked files. The warnings that it must write come from the worklog's g
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +20,7 @@ from conformance.judge.problem import Problem
 from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.header import MAGIC
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_title
+from conformance.servers.child_process import run_in_time
 from generators import streams
 from generators.draw import Stream
 
@@ -84,11 +84,8 @@ def told(files: Sequence[Sequence[bytes]]) -> list[Told]:
         names = [f"{number}.binlog" for number in range(len(files))]
         for name, events in zip(names, files, strict=True):
             Path(directory, name).write_bytes(boundaries.file_of(events))
-        done = subprocess.run(
-            [sys.executable, "-m", "conformance", "decode", *(str(Path(directory, name)) for name in names)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False, timeout=_SECONDS,
-        )  # fmt: skip
-    text = done.stderr.decode("utf-8", "replace")
+        paths = (str(Path(directory, name)) for name in names)
+        text = run_in_time([sys.executable, "-m", "conformance", "decode", *paths], _SECONDS).words
     named = [Told(int(file), int(offset), words) for file, offset, words in _TOLD.findall(text)]
     return named + [Told(int(file), _BEHIND, words) for file, words in _REST.findall(text)]
 

@@ -26,11 +26,11 @@ from conformance.servers.programs import LocalProgram, Program
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from conformance.servers.child_process import Ended, Limits
     from conformance.servers.containers.image import Image
     from conformance.servers.containers.run import EngineRun
     from conformance.servers.install.cache import Narrate
     from conformance.servers.install.installation import Installation
-    from conformance.servers.programs import Ended, Limits
     from conformance.servers.wire.connection import Address
 
 VARIABLE: Final = "BINLOG_LAB_PROGRAMS"  # an unpacked MySQL whose client programs stand in for an image's

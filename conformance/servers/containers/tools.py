@@ -13,10 +13,10 @@ import tarfile
 import time
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from conformance.servers.child_process import Ended, Limits
 from conformance.servers.containers.engine import new_name, telling
 from conformance.servers.containers.files import new_archive, read_tree
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.programs import Ended, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

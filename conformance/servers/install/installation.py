@@ -7,18 +7,17 @@ The lab knows these layouts, all seen on real trees:
 * a build tree: ``runtime_output_directory/mysqld`` or ``sql/mysqld``;
 * a bare program on PATH that knows its own directories.
 """
-# ruff: noqa: S603 (starting programs is the job of this module)
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from conformance.servers.child_process import run_in_time
 from conformance.servers.errors import ProgramUnusable, ServerUnavailable
 
 _VERSION = re.compile(r"Ver\s+(?P<text>(?P<major>\d+)\.(?P<minor>\d+)\.(?P<patch>\d+)\S*)")
@@ -81,22 +80,15 @@ def parse_version(text: str) -> tuple[str, tuple[int, int, int]] | None:
 @lru_cache(maxsize=64)
 def _ask_version(command: tuple[str, ...], _stamp: tuple[int, int]) -> str:
     try:
-        answer = subprocess.run(
-            [*command, "--no-defaults", "--version"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            errors="replace",
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        answer = run_in_time([*command, "--no-defaults", "--version"], 60)
+    except OSError as error:
         raise ServerUnavailable(f"{command[-1]} cannot be started: {error}") from error
     if answer.returncode != 0:
         raise ServerUnavailable(
             f"{command[-1]} --version fails with status {answer.returncode}",
-            detail=(answer.stderr or answer.stdout)[-800:],
+            detail=(answer.words or answer.text)[-800:],
         )
-    return answer.stdout
+    return answer.text
 
 
 def own_loader(root: Path) -> tuple[str, ...]:

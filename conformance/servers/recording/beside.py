@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.servers.child_process import Ended
 from conformance.servers.files import Files
-from conformance.servers.programs import Ended, Program
+from conformance.servers.programs import Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from conformance.servers.programs import Limits
+    from conformance.servers.child_process import Limits
     from conformance.servers.recording.tape import Tape
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.servers.programs import Limits
+from conformance.servers.child_process import Limits
 
 if TYPE_CHECKING:
     from conformance.servers.programs import Program

@@ -4,16 +4,15 @@ Wall clock on a shared machine cannot show two per cent; counted instructions ca
 FR16). The server starts without counting, which takes some seconds; counting then slows it down about fifty times. The
 number of a thread in the operating system names it; the performance schema shows the same number.
 """
-# ruff: noqa: S603 (starting programs is the job of this module)
 
 from __future__ import annotations
 
 import re
 import shutil
 import signal
-import subprocess
 from typing import TYPE_CHECKING, Final
 
+from conformance.servers.child_process import run_in_time
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.run.process import ProcessServer, launch
@@ -112,25 +111,19 @@ def control(pipes: Path, pid: int, *words: str) -> str:
     ``take`` adds up all dumps.
     """
     command = ["vgdb", *_PATIENT, f"--vgdb-prefix={pipes}", f"--pid={pid}", *words]
-    answer = _run(command)
-    for _ in range(_CONTROL_RETRIES):
-        if answer.returncode != -signal.SIGPIPE:
-            break
-        answer = _run(command)
+    try:
+        answer = run_in_time(command, _CONTROL_SECONDS)
+        for _ in range(_CONTROL_RETRIES):
+            if answer.returncode != -signal.SIGPIPE:
+                break
+            answer = run_in_time(command, _CONTROL_SECONDS)
+    except OSError as error:
+        raise ServerUnavailable(f"callgrind does not answer: {error}") from error
     if answer.returncode:
         raise ServerUnavailable(
-            f"callgrind does not answer: vgdb {' '.join(words)} ended with {answer.returncode}: {answer.stderr[-500:]}"
+            f"callgrind does not answer: vgdb {' '.join(words)} ended with {answer.returncode}: {answer.words[-500:]}"
         )
-    return answer.stdout
-
-
-def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            command, capture_output=True, text=True, timeout=_CONTROL_SECONDS, check=False, errors="replace"
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise ServerUnavailable(f"callgrind does not answer: {error}") from error
+    return answer.text
 
 
 def counted(counts: Mapping[int, int], threads: Iterable[int]) -> int:

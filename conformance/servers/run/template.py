@@ -16,6 +16,7 @@ import subprocess
 from typing import TYPE_CHECKING, Final
 
 from conformance.requirements.versions import dialect_of
+from conformance.servers.child_process import run_child
 from conformance.servers.errors import StartFailed
 from conformance.servers.install.cache import (
     Narrate,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from conformance.servers.install.installation import Installation
 
+_SECONDS: Final = 600
 SPACE: Final = 400 << 20  # bytes that making a template may take
 _SMALL_REDO = "--loose-innodb-redo-log-capacity=8M"  # the server grows it to its own setting at start
 
@@ -93,12 +95,12 @@ def _initialise(installation: Installation, data: Path, work: Path, page_size: s
         *([] if page_size is None else [f"--{PAGE_SIZE}={page_size}"]),
         *(["--user=root"] if os.geteuid() == 0 else []),
     ]
-    answer = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=600, check=False)
+    answer = run_child(command, seconds=_SECONDS)
     if answer.returncode != 0:
-        text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else answer.stdout + answer.stderr
-        raise StartFailed(
-            f"{installation.mysqld} --initialize-insecure fails with status {answer.returncode}", detail=text[-3000:]
-        )
+        text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else answer.text + answer.words
+        late = answer.returncode is None
+        how = f"does not end within {_SECONDS} s" if late else f"fails with status {answer.returncode}"
+        raise StartFailed(f"{installation.mysqld} --initialize-insecure {how}", detail=text[-3000:])
     (data / "auto.cnf").unlink(missing_ok=True)  # the copy's own server UUID
     # The initialisation ended with a clean shutdown, so these hold nothing that is needed. Each start would read all of
     # their pages (16 MiB on 9.7.4, a tenth of its time); it makes new files instead.

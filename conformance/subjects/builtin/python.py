@@ -1,8 +1,5 @@
 """Packages from the Python index: pip fetches them with its ordinary configuration, and requires the pinned hashes."""
 
-# Starting pip is the job of this module.
-# ruff: noqa: S603
-
 from __future__ import annotations
 
 import fnmatch
@@ -10,11 +7,11 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
 import sys
 import zipfile
 from typing import TYPE_CHECKING
 
+from conformance.servers.child_process import run_in_time
 from conformance.servers.errors import ServerUnavailable
 
 if TYPE_CHECKING:
@@ -108,15 +105,12 @@ def _take_apart(pip: list[str], package: Package, directory: Path) -> None:
 def _run(command: list[str], what: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS, check=False,
-            errors="replace", env=environment,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run_in_time(command, _SECONDS, environment=environment)
+    except OSError as error:
         raise ServerUnavailable(f"{what}: {error}", "try again") from error
     if done.returncode == 0:
         return
-    output = _SECRETS.sub("//", done.stderr + done.stdout)
+    output = _SECRETS.sub("//", f"{done.words}\n{done.text}")
     detail = "\n".join(f"  | {line}" for line in output.splitlines()[-8:])
     for pattern, missing, remedy in _DIAGNOSES:
         if re.search(pattern, output):

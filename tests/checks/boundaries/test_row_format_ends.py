@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.checks.boundaries.broken_streams import RowFormatRun, run_row_format
-from conformance.servers.programs import Ended
+from conformance.servers.child_process import Ended
 
 
 class Client:

@@ -1,11 +1,8 @@
 """Running a script in the subject's own environment, and what that shows: the library's fault, or the adapter's."""
 
-# Starting the script is the job of this module.
-
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -16,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.checks.decoders.accusations.conversation import Conversation
 from conformance.checks.decoders.accusations.script import script_of
 from conformance.checks.decoders.accusations.vendors import VENDORS
+from conformance.servers.child_process import run_child
 from conformance.subjects.builtin import installed, printers
 from conformance.subjects.builtin.catalogue import catalogue
 from conformance.subjects.source import NotServed
@@ -134,16 +132,13 @@ def run(script: str, python: str, words: list[str], seconds: int = _SECONDS) -> 
         place = Path(directory) / "show.py"
         place.write_text(script, encoding="utf-8", errors="backslashreplace")
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        try:
-            done = subprocess.run(
-                [python, "-I", str(place), *words], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
-                capture_output=True, timeout=seconds, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return -1, f"no end after {seconds} s"
-    out = done.stdout.decode("utf-8", "replace").strip().splitlines()
+        command = [python, "-I", str(place), *words]
+        done = run_child(command, seconds=seconds, directory=directory, environment=environment)
+    if done.returncode is None:
+        return -1, f"no end after {seconds} s"
+    out = done.text.strip().splitlines()
     if done.returncode not in (_FAULT, _RIGHT, 3) or not out or out[-1] not in ("FAULT", "as expected", "undecided"):
-        error = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        error = done.words.splitlines()
         code = done.returncode if done.returncode < 0 else 3  # an exception of the script itself shows nothing
         return code, f"exit status {done.returncode}: {(error or ['nothing'])[-1][:_SHOWN]}"
     return done.returncode, "\n".join(line[:_SHOWN] for line in out[-3:])
