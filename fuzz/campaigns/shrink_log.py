@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.cases.shrinking.update_cases import smallest
+from conformance.cases.shrinking.cuts import cuts, smallest, without
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from fuzz.mutators.framing import reframed, split_file
 
@@ -23,21 +23,10 @@ def shrink_log(data: bytes, fails: Callable[[bytes], bool], *, seconds: float) -
 
 def _candidates(pieces: list[bytes]) -> Iterator[bytes]:
     """Smaller logs, the biggest cuts first. The first piece holds the bytes before all events."""
-    length = (len(pieces) - 1) // 2
-    while length:
-        for first in range(len(pieces) - length, 0, -length):
-            yield b"".join(pieces[:first] + pieces[first + length :])
-        length //= 2
+    for gone in cuts(len(pieces) - 1):
+        yield b"".join([pieces[0], *without(pieces[1:], gone)])
     for place, event in enumerate(pieces):
         body = event[HEADER_SIZE:-FOOTER_SIZE]
-        if place and body:
-            for cut in _cuts(body):
-                yield b"".join([*pieces[:place], reframed(event[:HEADER_SIZE] + cut), *pieces[place + 1 :]])
-
-
-def _cuts(body: bytes) -> Iterator[bytes]:
-    length = (len(body) + 1) // 2
-    while length:
-        for first in range(len(body) - length, -1, -length):
-            yield body[:first] + body[first + length :]
-        length //= 2
+        for gone in cuts(len(body)) if place else ():
+            shorter = reframed(event[:HEADER_SIZE] + without(body, gone))
+            yield b"".join([*pieces[:place], shorter, *pieces[place + 1 :]])

@@ -12,6 +12,7 @@ import pytest
 from conformance.cases.files import dump_case
 from conformance.cases.row_images import RowImage
 from conformance.cases.script import build_script
+from conformance.cases.shrinking.cuts import cuts, smallest, without
 from conformance.cases.shrinking.update_cases import candidates, shrink
 from conformance.cases.topology import RebuiltRows, ReplicaSettings, Topology
 from conformance.harness.campaign.blocks import Limits, make_script
@@ -210,3 +211,25 @@ def test_columns_that_nobody_speaks_of_go() -> None:
     }
     assert len(small.table.columns) < len(case.table.columns)
     build_script(small)
+
+
+def test_cuts_come_from_the_end_and_the_biggest_first() -> None:
+    assert [list(gone) for gone in cuts(5)] == [[2, 3, 4], [4], [3], [2], [1], [0]]
+    assert (list(cuts(0)), list(cuts(1))) == ([], [range(1)])
+    assert without(b"abc", range(1, 2)) == b"ac"
+    assert without(("a", "b"), range(2)) == ()
+
+
+def test_the_loop_starts_again_with_the_biggest_cut_after_each_one_that_fails() -> None:
+    tried: list[int] = []
+
+    def fails(number: int) -> bool:
+        tried.append(number)
+        return number % 3 == 0
+
+    assert smallest(12, lambda last: iter(range(last // 2, last)), fails, 60.0) == 3
+    assert tried == [6, 3, 1, 2]
+
+
+def test_without_time_nothing_is_tried() -> None:
+    assert smallest(8, lambda last: iter([last // 2]), lambda _: True, -1.0) == 8

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cases.by_hand.injection import Demand, Injection, full_image, partial_image, predict
-from conformance.cases.shrinking.update_cases import smaller_values, smallest
+from conformance.cases.shrinking.cuts import cuts, smallest, without
+from conformance.cases.shrinking.update_cases import smaller_values
 from conformance.reference.cursor import encode_packed
 from conformance.reference.dialect import WORKLOG
 from conformance.reference.errors import CodecError, DecodeError
@@ -129,11 +130,8 @@ def smaller_documents(document: bytes) -> Iterator[bytes]:
                 for inner in smaller_documents(bytes((member.kind,)) + member.data):
                     other = member._replace(kind=inner[0], data=inner[1:])
                     yield _built(view, [*members[:index], other, *members[index + 1 :]])
-    length = len(document) // 2
-    while length:
-        for first in range(len(document) - length, 0, -length):
-            yield document[:first] + document[first + length :]
-        length //= 2
+    for cut in cuts(len(document) - 1):
+        yield document[:1] + without(document[1:], cut)
 
 
 class _Member(NamedTuple):

@@ -10,7 +10,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.cases.shrinking.update_cases import smaller_values, smallest
+from conformance.cases.shrinking.cuts import cuts, smallest, without
+from conformance.cases.shrinking.update_cases import smaller_values
 from conformance.reference.binlog.control_events import Rotate, Stop
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import FileReader
@@ -184,7 +185,7 @@ def _fewer_frames(log: bytes, sparse: int, fails: Callable[[bytes, int], bool], 
     head = log[: len(MAGIC)] + b"".join(frames[:1])
 
     def smaller(rest: tuple[bytes, ...]) -> Iterator[tuple[bytes, ...]]:
-        return (_without(rest, gone) for gone in _cuts(len(rest)))
+        return (without(rest, gone) for gone in cuts(len(rest)))
 
     def still(rest: tuple[bytes, ...]) -> bool:
         return fails(head + b"".join(rest), sparse)
@@ -197,28 +198,15 @@ def _fewer_frames(log: bytes, sparse: int, fails: Callable[[bytes, int], bool], 
 # --- events ----------------------------------------------------------------------------------------------------------
 
 
-def _cuts(count: int) -> Iterator[range]:
-    """Ranges to leave out, the biggest first."""
-    size = (count + 1) // 2
-    while size:
-        for first in range(count - size, -1, -size):
-            yield range(first, first + size)
-        size //= 2
-
-
-def _without(items: Sequence[Any], gone: range) -> tuple[Any, ...]:
-    return (*items[: gone.start], *items[gone.stop :])
-
-
 def _fewer_events(parts: Parts) -> Iterator[Parts]:
     head, rest = parts[:1], parts[1:]
-    for gone in _cuts(len(rest)):
-        yield head + _without(rest, gone)
+    for gone in cuts(len(rest)):
+        yield head + without(rest, gone)
     for place, part in enumerate(parts):
         if part.inner is not None:
             yield (*parts[:place], *part.inner, *parts[place + 1 :])
-            for gone in _cuts(len(part.inner)):
-                yield _changed(parts, place, replace(part, inner=_without(part.inner, gone)))
+            for gone in cuts(len(part.inner)):
+                yield _changed(parts, place, replace(part, inner=without(part.inner, gone)))
 
 
 def _no_checksums(parts: Parts) -> Iterator[Parts]:
@@ -275,7 +263,7 @@ def _with_table(
 def _fewer_columns(parts: Parts) -> Iterator[Parts]:
     for table in _tables(parts):
         count = len(table.columns)
-        for gone in _cuts(count):
+        for gone in cuts(count):
             if len(gone) < count:
                 yield _without_columns(parts, table, gone)
 
@@ -283,8 +271,8 @@ def _fewer_columns(parts: Parts) -> Iterator[Parts]:
 def _without_columns(parts: Parts, table: TableMap, gone: range) -> Parts:
     smaller = replace(
         table,
-        columns=_without(table.columns, gone),
-        nullable=_without(table.nullable, gone),
+        columns=without(table.columns, gone),
+        nullable=without(table.nullable, gone),
         metadata=tuple(_metadata_without(table, gone)),
     )
     json = [index not in gone for index in table.json_columns]
@@ -439,8 +427,8 @@ def _renamed(table: TableMap, number: int) -> Iterator[TableMap]:
             all_short = tuple(tuple(_short(index).encode() for index in range(len(each))) for each in field.members)
             others = [replace(field, members=all_short)]
             for at, each in enumerate(field.members):
-                for gone in _cuts(len(each)):
-                    rest = _without(each, gone)
+                for gone in cuts(len(each)):
+                    rest = without(each, gone)
                     others.append(replace(field, members=(*field.members[:at], rest, *field.members[at + 1 :])))
         for other in others:
             yield replace(table, metadata=(*table.metadata[:place], other, *table.metadata[place + 1 :]))
@@ -456,9 +444,9 @@ def _with_rows(parts: Parts, old: RowsBody, rows: tuple[Row, ...]) -> Parts:
 def _fewer_rows(parts: Parts) -> Iterator[Parts]:
     for body in _bodies(parts):
         if isinstance(body, RowsBody):
-            for gone in _cuts(len(body.rows)):
+            for gone in cuts(len(body.rows)):
                 if len(gone) < len(body.rows):
-                    yield _with_rows(parts, body, _without(tuple(body.rows), gone))
+                    yield _with_rows(parts, body, without(tuple(body.rows), gone))
 
 
 def _smaller_cells(parts: Parts) -> Iterator[Parts]:
@@ -522,8 +510,8 @@ def _smaller_diffs(data: bytes) -> Iterator[PartialJson]:
         diffs = split_diffs(data)
     except CodecError:
         return
-    for gone in _cuts(len(diffs)):
-        yield _joined(_without(diffs, gone))
+    for gone in cuts(len(diffs)):
+        yield _joined(without(diffs, gone))
     for place, diff in enumerate(diffs):
         others: list[RawDiff] = []
         if diff.data is not None:

@@ -6,11 +6,11 @@ Case still shows the failure.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from conformance.cases.script import build_script
+from conformance.cases.shrinking.cuts import cuts, smallest, without
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
@@ -22,26 +22,10 @@ if TYPE_CHECKING:
     from conformance.cases.topology import RebuiltRows, Topology
     from conformance.cases.update_case import Step, UpdateCase
 
-_T = TypeVar("_T")
-
 
 def shrink(case: UpdateCase, fails: Callable[[UpdateCase], bool], *, seconds: float = 20.0) -> UpdateCase:
     """The smallest Case found in the time; ``case`` itself if nothing smaller fails."""
     return smallest(case, candidates, fails, seconds)
-
-
-def smallest(start: _T, smaller: Callable[[_T], Iterator[_T]], fails: Callable[[_T], bool], seconds: float) -> _T:
-    """From ``start`` on, take the first smaller one that fails, until the time is over or none fails."""
-    deadline = time.monotonic() + seconds
-    while True:
-        for candidate in smaller(start):
-            if time.monotonic() > deadline:
-                return start
-            if fails(candidate):
-                start = candidate
-                break
-        else:
-            return start
 
 
 def candidates(case: UpdateCase) -> Iterator[UpdateCase]:
@@ -56,14 +40,10 @@ def candidates(case: UpdateCase) -> Iterator[UpdateCase]:
 
 
 def _fewer_steps(case: UpdateCase) -> Iterator[UpdateCase]:
-    count = len(case.steps)
-    size = count // 2
-    while size:
-        for first in range(count - size, -1, -size):
-            kept = [number for number in range(count) if not first <= number < first + size]
-            if kept:
-                yield _with_steps(case, kept, [case.steps[number] for number in kept])
-        size //= 2
+    for gone in cuts(len(case.steps)):
+        kept = [number for number in range(len(case.steps)) if number not in gone]
+        if kept:
+            yield _with_steps(case, kept, [case.steps[number] for number in kept])
 
 
 def _with_steps(case: UpdateCase, kept: list[int], steps: list[Step]) -> UpdateCase:
@@ -225,26 +205,17 @@ def smaller_values(value: Any) -> Iterator[Any]:
     """Values with a part left out, or a part made smaller."""
     if isinstance(value, dict):
         items = list(value.items())
-        for cut in _cuts(items):
-            yield dict(cut)
+        for gone in cuts(len(items)):
+            yield dict(without(items, gone))
         for key, item in items:
             for smaller in smaller_values(item):
                 yield {**value, key: smaller}
     elif isinstance(value, list):
-        yield from _cuts(value)
+        for gone in cuts(len(value)):
+            yield without(value, gone)
         for place, item in enumerate(value[:20]):
             for smaller in smaller_values(item):
                 yield [*value[:place], smaller, *value[place + 1 :]]
     elif isinstance(value, str) and len(value) > 1:
         yield value[: len(value) // 2]
         yield value[:-1]
-
-
-def _cuts(items: list[Any]) -> Iterator[list[Any]]:
-    size = len(items) // 2
-    while size:
-        for first in range(0, len(items), size):
-            yield items[:first] + items[first + size :]
-        size //= 2
-    if len(items) == 1:
-        yield []
