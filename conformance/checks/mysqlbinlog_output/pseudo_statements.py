@@ -126,7 +126,9 @@ def predict(before: bytes | None, value: object, after: bytes | None, forms: Jso
             stored, document = value, _carried_document(decode(value), losses, forms)
         if stored is None:
             return Predicted(Result(None, after is None), frozenset(losses))
-        if before is not None and equal(document, old := decode(before)) and not same(document, old):
+        # Of a whole document the statement does not read the column, and a server compares only what it has read.
+        reads = isinstance(value, PartialJson)
+        if reads and before is not None and equal(document, old := decode(before)) and not same(document, old):
             losses.add(UNCHANGED)
             document = old
         is_equal = after is not None and equal(document, decode(after))

@@ -90,6 +90,14 @@ def test_an_equal_document_is_not_stored() -> None:
     assert predict(before, diffs(1), encode({"a": 1})).losses == frozenset()
 
 
+def test_an_equal_whole_document_is_stored_as_the_statement_does_not_read_the_column() -> None:
+    """Observed on 9.7.4 without a log: the row is changed, although the old document is equal by =."""
+    document = encode([decimal_from_text("1.50")])
+    assert predict(document, document, document) == pseudo.Predicted(
+        Result(b"[1.5]", True), frozenset({pseudo.DOUBLES})
+    )
+
+
 def test_a_replace_that_changes_nothing_and_an_empty_list_keep_the_document() -> None:
     document = encode({"a": 1})
     assert predict(document, diffs(1), document).result == Result(b'{"a": 1}', True)
