@@ -42,7 +42,6 @@ SERVER_FAULTS: Final = (
 
 # Reasons, and the requirements or beginnings of families (``LOB*``) that they are for.
 _REASONS: Final = {
-    "judged on what a killed server left on the disk, page by page, which no planted file has yet": ("SDI28",),
     "judged on decoders, of which faulty ones are planted as subjects": ("DEC*",),
     "need a server from before the feature, or one that still writes events of version 1": (
         *("FR10", "D4", "W2a", "W2b", "W2c", "W2.text", "X1", "X2", "TMX1", "TMX2", "SDI16"),

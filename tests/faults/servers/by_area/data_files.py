@@ -510,6 +510,20 @@ DATA_FILE_FAULTS: Final = (
         "'flag set, root page",
         "flag set, root page of type 45BF",
     ),
+    _shows(
+        "sdi-neither-before-nor-after",
+        "SDI28",
+        "When an ALTER TABLE has returned, the file has neither the SDI of before nor the new one.",
+        "'the SDI of before', 'another SDI'",
+        "no SDI",
+    ),
+    _shows(
+        "sdi-in-part-after-ddl",
+        "SDI28",
+        "When an ALTER TABLE has returned, the file has the SDI of before up to its middle.",
+        "'the SDI of before', 'another SDI'",
+        "the SDI of before, in part",
+    ),
     _shows("sdi-without-a-copy", "SDI30", "A new file has no page of SDI.", r"COUNT\(\*\)\) FROM pages", "0"),
     _shows("sdi-in-three-copies", "SDI30", "A new file has three roots of SDI.", r"COUNT\(\*\)\) FROM pages", "3"),
     _shows(
