@@ -26,9 +26,9 @@ class Closing(ABC):
 
 
 @contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Ctrl-C and SIGTERM come after this."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+def interrupts_held(*signals: signal.Signals) -> Iterator[None]:
+    """Let these signals come after this; of none, Ctrl-C and SIGTERM."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals or (signal.SIGINT, signal.SIGTERM))
     try:
         yield
     finally:

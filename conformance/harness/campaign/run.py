@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.harness.campaign.blocks import BlockResult, Limits, block_sizes, run_block
 from conformance.requirements.versions import dialect_of
+from conformance.servers.closing import interrupts_held
 from conformance.servers.errors import ConnectionLost, ServerError
 from conformance.servers.recording.tape import NoAnswer
 from conformance.servers.run.attached import AttachedServer, Attachment
@@ -121,7 +122,9 @@ class Campaign:
         )
         waiting: deque[Future[BlockResult | _Failure]] = deque()
         try:
-            with _interrupts_held():
+            # Processes that start here never see Ctrl-C: it is the parent's, and would break off their imports with a
+            # traceback.
+            with interrupts_held(signal.SIGINT):
                 ready = pool.map(_ready, range(workers))
             list(ready)  # the interpreters' start and the sessions are not the updates' time
             begun = time.perf_counter()
@@ -192,17 +195,6 @@ def _stop(pool: Executor) -> None:
             if process.is_alive():
                 process.kill()
                 process.join(5)
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Ctrl-C comes after this. Processes that start here never see it: it is the parent's to handle, and would break
-    off their imports with a traceback."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
