@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.servers.run.directories import runs_root
+from conformance.servers.run.supervisor import PR_SET_PDEATHSIG, prctl
 from tests.preloaded import Preloaded
 
 if TYPE_CHECKING:
@@ -97,12 +99,18 @@ def started(*arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = N
             stderr=err,
             text=True,
             start_new_session=True,
+            preexec_fn=_end_with_the_tests,  # noqa: PLW1509 - one call of the kernel, which no thread disturbs
         )
     _roots[program.pid] = Path((env or {}).get("TMPDIR", cwd / "tmp")) / f"binlog-lab-{os.getuid()}"
     return program
 
 
 _roots: dict[int, Path] = {}  # of the programs that were started
+
+
+def _end_with_the_tests() -> None:
+    """Let the kernel end the program, which has a session of its own, when the process of the test is killed."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def until(condition: Callable[[], object], *, program: subprocess.Popen[str] | None = None) -> bool:
