@@ -253,7 +253,10 @@ def _asked(console: Console, summary: Summary) -> None:
 
 
 def _failures(console: Console, summary: Summary) -> None:
-    worst_first = sorted(summary.failures, key=lambda verdict: SEVERITY.index(verdict.verdict))
+    def order(verdict: CaseVerdict) -> tuple[int, bool]:
+        return SEVERITY.index(verdict.verdict), summary.kind_of(verdict) not in summary.findings
+
+    worst_first = sorted(summary.failures, key=order)  # then what was shrunk: which check failed first is chance
     distinct = list({summary.kind_of(verdict): verdict for verdict in reversed(worst_first)}.values())[::-1]
     for failure in distinct[:FAILURES_SHOWN]:
         console.print()
