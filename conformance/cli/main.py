@@ -51,6 +51,7 @@ COMMANDS: dict[str, str] = {
     "replay": "Run a stored Case again, or print it as SQL.",
     "cases": "List, show, export and extend the case suite.",
     "fuzz": "Fuzz decoders and servers; replay and minimise findings.",
+    "explore": "Run random workloads on real servers; find what no fixed check can.",
     "matrix": "Judge many generated updates against size budgets (scenario matrices).",
     "report": "Render a report again from its run.jsonl.",
     "diff": "Compare two runs: what fails anew, what is fixed.",
@@ -61,7 +62,7 @@ Exit codes of runs: 0 as expected, 1 nonconformance, 2 usage, 3 could not run,
 4 incomplete. Of file commands: 0 whole input read, 1 corrupt, 2 usage.
 """
 # Commands whose interrupted run is incomplete (exit code 4); the others just stop.
-RUNS = frozenset({"conformance", "fuzz", "matrix", "replay", "restarts", "servers", "smoke", "subjects"})
+RUNS = frozenset({"conformance", "explore", "fuzz", "matrix", "replay", "restarts", "servers", "smoke", "subjects"})
 
 
 class LazyGroup(NamedCommands):
