@@ -207,7 +207,7 @@ class Explorer:
         self.vanished[f"listed: {known}"] += 1
 
     def _prove(self, finding: Finding) -> None:
-        """Run the script by the client alone on fresh servers; problems of a replica or a log need the kit's servers."""
+        """Run the script by client programs alone on fresh servers."""
         header = (
             f"{finding.problem.oracle}: {finding.problem.kind}",
             *finding.problem.detail.splitlines()[:3],

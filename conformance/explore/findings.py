@@ -78,7 +78,8 @@ class Finding:
     def as_json(self) -> dict[str, Any]:
         """The finding as JSON values."""
         return {
-            "name": self.name, "file": f"{self.name}.{self.suffix}", "oracle": self.problem.oracle, "kind": self.problem.kind, "detail": self.problem.detail,
+            "name": self.name, "file": f"{self.name}.{self.suffix}", "oracle": self.problem.oracle,
+            "kind": self.problem.kind, "detail": self.problem.detail,
             "known": self.known, "hits": self.hits, "shown": self.shown, "tries": self.tries, "topology": self.topology,
             "seed": self.seed, "episode": self.episode, "traits": sorted(self.traits), "statements": len(self.script),
             "script": dump_script(self.script), "show": list(self.problem.show),

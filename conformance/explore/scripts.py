@@ -11,6 +11,7 @@ import os
 import shlex
 import subprocess
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.explore.steps import SNAPSHOT
@@ -44,6 +45,10 @@ run() {  # the statements on standard input in a session; print what it answers
   while IFS= read -r line <&"${!out}"; do [ "$line" = done ] && { read -r -t 0 <&"${!out}"; break; }; echo "$line"; done
 }
 """
+_REPLAYED: Final = """\
+first=$(${MYSQL:-mysql} -Ne 'SHOW BINARY LOGS' | head -1 | cut -f1)
+${MYSQLBINLOG:-mysqlbinlog} --read-from-remote-server --skip-gtids --rewrite-db='explored->explored_r' \\
+  --database=explored_r --to-last-log "$first" | ${MYSQL:-mysql} --binary-mode 2>&1"""
 
 
 def open_transaction(script: Sequence[Step]) -> bool:
@@ -53,8 +58,8 @@ def open_transaction(script: Sequence[Step]) -> bool:
         word = step.base.split(" ", 2)
         if word[0] in ("BEGIN", "START") or step.base.startswith(("XA START", "XA PREPARE", "XA END")):
             inside = True
-        elif (
-            (word[0] in ("COMMIT", "ROLLBACK") and "TO" not in word) or step.base.startswith(("XA COMMIT", "XA ROLLBACK"))
+        elif (word[0] in ("COMMIT", "ROLLBACK") and "TO" not in word) or step.base.startswith(
+            ("XA COMMIT", "XA ROLLBACK")
         ):
             inside = False
     return inside
@@ -130,9 +135,7 @@ def _shell(script: Sequence[Step], problem: Problem, header: Iterable[str]) -> s
         parts += [
             f"echo '{FIRST}'", _run("main", queries), f"echo '{SECOND}'",
             _run("main", [f"CREATE SCHEMA {SCHEMA}_r DEFAULT CHARACTER SET utf8mb4;"]),
-            f"${{MYSQLBINLOG:-mysqlbinlog}} --read-from-remote-server --skip-gtids --rewrite-db='{SCHEMA}->{SCHEMA}_r' "
-            f"--database={SCHEMA}_r --to-last-log \"$(${{MYSQL:-mysql}} -Ne 'SHOW BINARY LOGS' | head -1 | cut -f1)\" | "
-            "${MYSQL:-mysql} --binary-mode 2>&1",
+            _REPLAYED,
             _run("main", [f"USE {SCHEMA}_r;", *queries, f"DROP SCHEMA {SCHEMA}_r;"]),
         ]  # fmt: skip
     elif problem.oracle == "replica":
@@ -165,9 +168,10 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
         replica = world.pairs[0].replica if world.pairs else source
         assert isinstance(replica, ProcessServer)
         programs = {
-            "MYSQL": shlex.join(source.client("mysql")), "REPLICA": shlex.join(replica.client("mysql")),
-            "MYSQLBINLOG": shlex.join(source.client("mysqlbinlog")),
-        }  # fmt: skip
+            "MYSQL": _program(folder, "source", source.client("mysql")),
+            "REPLICA": _program(folder, "replica", replica.client("mysql")),
+            "MYSQLBINLOG": _program(folder, "mysqlbinlog", source.client("mysqlbinlog")),
+        }
         try:
             done = subprocess.run(
                 words, input=given.encode(), capture_output=True, timeout=_SECONDS, check=False, cwd=folder,
@@ -177,6 +181,14 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
             return False
     printed = (done.stdout + b"\n" + done.stderr).decode("utf-8", "backslashreplace")
     return _faulty(printed, problem, alive=source.alive())
+
+
+def _program(folder: str, name: str, words: Sequence[str]) -> str:
+    """The path of a program that runs these words: a variable of the shell holds one word only."""
+    path = Path(folder) / name
+    path.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n', "utf-8")
+    path.chmod(0o700)
+    return str(path)
 
 
 def _faulty(printed: str, problem: Problem, *, alive: bool) -> bool:

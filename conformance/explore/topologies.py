@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _GTID: Final = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
 _ANONYMOUS: Final = {"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"}
 _COMMON: Final = {
-    "log-bin-trust-function-creators": "ON", "binlog-row-value-options": "PARTIAL_JSON", "replica-parallel-workers": "4",
-    "replica-transaction-retries": "10",
+    "log-bin-trust-function-creators": "ON", "binlog-row-value-options": "PARTIAL_JSON",
+    "replica-parallel-workers": "4", "replica-transaction-retries": "10",
 }  # fmt: skip
 
 

@@ -50,8 +50,8 @@ def _compare(connection: Connection, schema: str, table: TableFacts, index: Inde
     at = next((n for n, (a, b) in enumerate(zip(*answers, strict=False)) if a != b), min(map(len, answers)))
     yield Problem(
         "index", f"{what} of a {kind} index",
-        f"table {table.name}, index {index.name} ({order}): {len(answers[0])} rows by the index, {len(answers[1])} by a "
-        f"scan; row {at}: {answers[0][at:at + 1]!r} and {answers[1][at:at + 1]!r}"[:700],
+        f"table {table.name}, index {index.name} ({order}): {len(answers[0])} rows by the index, "
+        f"{len(answers[1])} by a scan; row {at}: {answers[0][at:at + 1]!r} and {answers[1][at:at + 1]!r}"[:700],
         tuple(query.replace("{schema}", "") for query in show),
     )  # fmt: skip
 
@@ -79,8 +79,8 @@ def _multi_valued(connection: Connection, schema: str, table: TableFacts, index:
         if answers[0] != answers[1]:
             yield Problem(
                 "index", "rows of a multi-valued index",
-                f"table {table.name}, index {index.name} ({text}), member {value}: {len(answers[0])} rows by the index, "
-                f"{len(answers[1])} by a scan",
+                f"table {table.name}, index {index.name} ({text}), member {value}: "
+                f"{len(answers[0])} rows by the index, {len(answers[1])} by a scan",
                 tuple(query.replace("{schema}", "") for query in show),
             )  # fmt: skip
             return

@@ -37,7 +37,8 @@ def replay_log(world: World, tables: Mapping[str, TableFacts], rows: Mapping[str
         return
     try:
         own.execute(f"CREATE SCHEMA {target} DEFAULT CHARACTER SET utf8mb4")
-        fed = source.run_program("mysql", ["--binary-mode", "--max-allowed-packet=1G"], login=True, stdin=printed.stdout,
+        options = ["--binary-mode", "--max-allowed-packet=1G"]
+        fed = source.run_program("mysql", options, login=True, stdin=printed.stdout,
                                  timeout=_SECONDS)  # fmt: skip
         if fed.returncode != 0:
             found = _ERROR.search(fed.words)

@@ -63,7 +63,8 @@ def describe(connection: Connection, schema: str) -> dict[str, TableFacts]:
     ).texts()
     indexes = connection.execute(
         "SELECT TABLE_NAME, INDEX_NAME, INDEX_TYPE, IFNULL(COLUMN_NAME, EXPRESSION), COLUMN_NAME IS NULL, COLLATION "
-        f"FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = '{schema}' ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX"
+        f"FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = '{schema}' "
+        "ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX"
     ).texts()
     found: dict[str, TableFacts] = {}
     for name, engine in engines:

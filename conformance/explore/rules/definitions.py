@@ -55,12 +55,13 @@ def _trigger(draw: Draw, table: Table, tables: list[Table], timing: str, event: 
         bodies.append(f"UPDATE {other.name} SET {o} = {OPEN}JSON_SET({o}, '$.a', {row}.id){CLOSE} WHERE id = {row}.id")
     shape = f"trigger/{timing.lower()}-{event.lower()}"
     return Step(
-        f"CREATE TRIGGER {table.fresh('g_' + table.name)} {timing} {event} ON {table.name} FOR EACH ROW {draw.choice(bodies)}",
+        f"CREATE TRIGGER {table.fresh('g_' + table.name)} {timing} {event} ON {table.name} "
+        f"FOR EACH ROW {draw.choice(bodies)}",
         "create-trigger", features=(shape,),
     )  # fmt: skip
 
 
-def alter(draw: Draw, table: Table, tables: list[Table]) -> Step | None:
+def alter(draw: Draw, table: Table) -> Step:
     """DDL on a table that holds rows. What changes the rules' knowledge is applied by :func:`learnt`."""
     j = draw.choice(table.json)
     name, new = table.name, table.fresh("n")
@@ -128,8 +129,9 @@ _CHOICES: Final = {
     "switch": ("ON", "OFF"),
     "mode": ("DEFAULT", "''", "'STRICT_TRANS_TABLES'", "'ANSI_QUOTES'", "'PAD_CHAR_TO_FULL_LENGTH'"),
     "zone": ("'+00:00'", "'+05:30'", "'-11:00'"),
-    "optimizer": ("'default'", "'derived_merge=off'", "'index_merge=off'", "'mrr_cost_based=off'", "'block_nested_loop=off'",
-                  "'use_index_extensions=off'", "'prefer_ordering_index=off'", "'subquery_to_derived=on'"),
+    "optimizer": ("'default'", "'derived_merge=off'", "'index_merge=off'", "'mrr_cost_based=off'",
+                  "'block_nested_loop=off'", "'use_index_extensions=off'", "'prefer_ordering_index=off'",
+                  "'subquery_to_derived=on'"),
     "isolation": ("'REPEATABLE-READ'", "'READ-COMMITTED'", "'SERIALIZABLE'"),
     "format": ("'ROW'", "'ROW'", "'MIXED'"),
     "buffer": ("DEFAULT", "32768"),
@@ -148,4 +150,4 @@ def setting(draw: Draw) -> Step:
 def flush(draw: Draw) -> Step:
     """A statement about the whole server."""
     text = draw.choice(("FLUSH LOGS", "FLUSH TABLES", "FLUSH STATUS", "FLUSH BINARY LOGS"))
-    return Step(text, "flush", alone=True)
+    return Step(text, "flush")

@@ -178,7 +178,8 @@ def select(draw: Draw, table: Table, tables: list[Table]) -> Step:
         )
         limit = f" LIMIT {draw.integer(1, 6)}" if draw.chance(1, 2) else ""
         return Step(
-            f"SELECT id, {first} FROM {table.name} WHERE {where} ORDER BY {first}{draw.choice(('', ' DESC'))}, id{limit}",
+            f"SELECT id, {first} FROM {table.name} WHERE {where} "
+            f"ORDER BY {first}{draw.choice(('', ' DESC'))}, id{limit}",
             "select-order",
         )
     if kind == "group":
@@ -189,7 +190,8 @@ def select(draw: Draw, table: Table, tables: list[Table]) -> Step:
     if kind == "join" and len(tables) > 1:
         other = draw.choice(tables)
         return Step(
-            f"SELECT COUNT(*), SUM(x.id) FROM {table.name} x JOIN {other.name} y ON x.{j}->'$.a' = y.{other.json[0]}->'$.a'",
+            f"SELECT COUNT(*), SUM(x.id) FROM {table.name} x JOIN {other.name} y "
+            f"ON x.{j}->'$.a' = y.{other.json[0]}->'$.a'",
             "select-join",
         )
     if kind == "distinct":

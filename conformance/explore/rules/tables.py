@@ -103,7 +103,7 @@ _KEYS: Final = mix(
     ("primary", 10), ("auto", 4), ("unique", 3), ("composite", 2), ("none", 3), ("generated", 2), ("invisible", 1)
 )
 _CHECKS: Final = (
-    "JSON_VALID({j})", 'JSON_SCHEMA_VALID(\'{{"type": ["object", "array", "null", "number", "string", "boolean"]}}\', {j})',
+    "JSON_VALID({j})", 'JSON_SCHEMA_VALID(\'{{"type": ["object", "array", "null", "number", "string"]}}\', {j})',
     "JSON_SCHEMA_VALID('{{\"type\": \"object\"}}', {j}) OR id % 2 = 0", "JSON_DEPTH({j}) < 12",
 )  # fmt: skip
 

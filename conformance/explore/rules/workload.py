@@ -86,8 +86,8 @@ class Workload:
             return self._begin()
         if kind == "alter":
             table = draw.choice(self.tables)
-            step = alter(draw, table, self.tables)
-            if step is not None and step.text.startswith("ALTER"):
+            step = alter(draw, table)
+            if step.text.startswith("ALTER"):
                 self._altered = (table, step.text)
             return step
         if kind == "setting":
