@@ -163,6 +163,8 @@ class World(Closing):
         """End the world, with the servers that were made for it."""
         with suppress(ServerError):
             self.close_sessions()
+            for pair in self.pairs:
+                pair.close()
         self._stack.close()
 
     def alive(self) -> bool:
