@@ -36,7 +36,7 @@ _SHRINK_SECONDS: Final = 60.0
 
 @dataclass(slots=True, kw_only=True)
 class Plan:
-    """What a run does: where, how long, from which seed on."""
+    """The task of a run: where, how long, from which seed on."""
 
     topology: str = "pair"
     seed: int = 1

@@ -1,7 +1,7 @@
 """Faults that explore must see, each by the oracle that is due: a table, planted by ``test_faults.py``.
 
-No source text is altered: rows and files of one server are, answers on their way to the kit, statements on their way to
-the server, and the log that mysqlbinlog gets.
+No source text is altered. Rows and files of one server are, and answers on their way to the kit. So are statements on
+their way to the server, and the log that mysqlbinlog gets.
 """
 
 from __future__ import annotations

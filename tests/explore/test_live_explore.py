@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.live import lab, nothing_left, started, until
+from tests.live import ROOT, lab, nothing_left, run_directories, started, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,8 +50,7 @@ def test_ctrl_c_ends_a_run_as_incomplete_with_a_report(installation: Installatio
     program = started(
         "explore", "--server", "process", "--topology", "single", "--seconds", "600", "--seed", "1", cwd=tmp_path
     )
-    assert until(lambda: re.search(r"explore: topology", (tmp_path / "err").read_text()), program=program)
-    assert until(lambda: list((tmp_path / "tmp").rglob("mysqld*.err")) or mysqld_runs(tmp_path), program=program)
+    assert until(lambda: run_directories(program.pid), program=program)  # a server starts, or has started
     program.send_signal(signal.SIGINT)
     assert until(lambda: program.poll() is not None)
     assert program.returncode == 4, (tmp_path / "err").read_text()
@@ -61,9 +60,13 @@ def test_ctrl_c_ends_a_run_as_incomplete_with_a_report(installation: Installatio
     assert "Incomplete" in (tmp_path / "explore-report" / "index.html").read_text("utf-8")
 
 
-def mysqld_runs(folder: Path) -> bool:
-    """Whether a server of the program has a directory."""
-    return any((folder / "tmp").rglob("run-*"))
+@pytest.mark.live
+def test_the_script_of_the_page_is_a_live_test(installation: Installation) -> None:
+    page = (ROOT / "docs/tasks/explore.md").read_text("utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    exec(block, {})
+    with pytest.raises(AssertionError):
+        exec(block.replace("== []", "!= []"), {})
 
 
 @pytest.mark.parametrize(
@@ -95,7 +98,8 @@ def test_a_program_that_is_not_there_could_not_run(tmp_path: Path) -> None:
     assert lab("explore", "--server", "process:/no/such", cwd=tmp_path).code == 3
 
 
-def test_a_folder_of_other_things_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.live
+def test_a_folder_of_other_things_is_left_alone(installation: Installation, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes").write_text("mine")
     end = lab("explore", "--steps", "10", "--report", "mine", cwd=tmp_path)
