@@ -116,7 +116,8 @@ class Explorer:
         draw = Stream("explore", self.plan.topology, self.plan.seed, number)
         episode = Episode(self._world)
         avoided = self._avoided() if draw.below(10) < _AVOIDED else ()
-        problems = self._explored(episode, Workload(draw), avoided)
+        parallel = draw.chance(1, 10)
+        problems = self._explored(episode, Workload(draw), avoided, parallel=parallel)
         self.steps += len(episode.script)
         self.exploring += time.monotonic() - begun
         self._count(episode)
@@ -130,7 +131,9 @@ class Explorer:
         else:
             episode.close()
 
-    def _explored(self, episode: Episode, workload: Workload, avoided: tuple[frozenset[str], ...]) -> list[Problem]:
+    def _explored(
+        self, episode: Episode, workload: Workload, avoided: tuple[frozenset[str], ...], *, parallel: bool
+    ) -> list[Problem]:
         seen: set[str] = set()
 
         def wanted(step: Step) -> bool:
@@ -144,7 +147,7 @@ class Explorer:
 
         assert self._world is not None
         try:
-            self._world.twins = True
+            self._world.twins = not parallel
             self._world.begin()
             return run_workload(episode, workload, self.plan.episode_steps, wanted)
         except Died as error:
