@@ -6,6 +6,8 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from conformance.explore.oracles.applied import apply_log
+from conformance.explore.oracles.growth import check_memory
 from conformance.explore.oracles.indexes import check_tables, compare_indexes
 from conformance.explore.oracles.problem import Problem
 from conformance.explore.oracles.rebuilt import compare_copies
@@ -63,6 +65,14 @@ class Episode:
             problems.append(Problem("time", f"slow {step.shape}", f"{done.base.seconds:.0f} s"))
         return done.base.error, problems
 
+    def together(self, steps: Sequence[Step]) -> list[Problem]:
+        """Run steps of several sessions at the same time."""
+        self._forget_snapshot()
+        self.script.extend(steps)
+        for done in self.world.run_together(steps):
+            self.errors[f"{done.step.shape}: {done.base.error or 'ok'}"] += 1
+        return []
+
     def look(self, *, last: bool = False, only: str = "") -> list[Problem]:
         """Ask the oracles; the dear ones only at the ``last`` look. The first oracle that sees something ends it.
 
@@ -99,6 +109,8 @@ class Episode:
         if last:
             yield "check-table", check_tables(world, tables)
             yield "generated", compare_copies(world, tables, rows["x"])
+            yield "growth", check_memory(world)
+            yield "apply", apply_log(world, tables, self.tried)
             yield "mysqlbinlog", replay_log(world, tables, rows["x"])
 
     def _snapshot_now(self) -> None:
@@ -138,6 +150,8 @@ def run_workload(
             return problems
     if not workload.tables:
         return []
+    if not episode.world.twins:
+        return _parallel(episode, workload, steps)
     for number in range(1, steps + 1):
         if problems := told(workload.next()):
             return problems
@@ -149,6 +163,26 @@ def run_workload(
     return episode.look(last=True)
 
 
+def _parallel(episode: Episode, workload: Workload, steps: int) -> list[Problem]:
+    """Really parallel sessions: chance decides what each row is, so that only one schema has rows to compare."""
+    while len(episode.script) < steps:
+        episode.together(workload.together())
+        if problems := episode.look():
+            return problems
+    return episode.look(last=True)
+
+
+def groups(script: Sequence[Step]) -> list[list[Step]]:
+    """The steps one by one, but for those that run together."""
+    found: list[list[Step]] = []
+    for step in script:
+        if step.together and found and found[-1][0].together == step.together:
+            found[-1].append(step)
+        else:
+            found.append([step])
+    return found
+
+
 def run_script(world: World, script: Sequence[Step], *, only: str = "", twins: bool = True) -> list[Problem]:
     """Run a script in fresh schemas, with every oracle at its end, or ``only`` one of them."""
     try:
@@ -156,8 +190,8 @@ def run_script(world: World, script: Sequence[Step], *, only: str = "", twins: b
         world.begin()
         episode = Episode(world)
         try:
-            for step in script:
-                problems = episode.step(step)[1]
+            for group in groups(script):
+                problems = episode.together(group) if group[0].together else episode.step(group[0])[1]
                 if problems:
                     return problems
             return episode.look(last=True, only=only)

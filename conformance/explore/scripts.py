@@ -157,6 +157,8 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
     ``None`` where the lab has no client programs to give it.
     """
     source = world.source
+    if problem.oracle == "apply":  # the kit's own replay: no client program shows it
+        return None
     if not isinstance(source, ProcessServer):
         return None
     with tempfile.TemporaryDirectory(prefix="binlog-lab-") as folder:

@@ -20,13 +20,17 @@ SIDE: Final = "⌖"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One statement. ``shape`` and ``features`` are names of the census; ``alone``: not repeated in the twin schema."""
+    """One statement. ``shape`` and ``features`` are names of the census; ``alone``: not repeated in the twin schema.
+
+    Neighbours with the same number ``together``, above 0, run at the same time, those of one session in their order.
+    """
 
     text: str
     shape: str
     session: int = 0
     features: tuple[str, ...] = ()
     alone: bool = False
+    together: int = 0
 
     @property
     def base(self) -> str:

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
 
     from conformance.servers.run.owned import Maker, OwnServer
 
+SINGLE: Final = "single"
+"""The topology in which a problem of one server is shrunk: it starts fastest."""
 _GTID: Final = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
 _ANONYMOUS: Final = {"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"}
 _COMMON: Final = {
-    "log-bin-trust-function-creators": "ON", "binlog-row-value-options": "PARTIAL_JSON",
+    "log-bin-trust-function-creators": "ON", "binlog-row-value-options": "PARTIAL_JSON", "binlog-row-metadata": "FULL",
     "replica-parallel-workers": "4", "replica-transaction-retries": "10",
 }  # fmt: skip
 
@@ -64,5 +66,5 @@ def pair_positions(maker: Maker, narrate: Callable[[str], None]) -> World:
 
 
 TOPOLOGIES: Final[Mapping[str, Callable[[Maker, Callable[[str], None]], World]]] = {
-    "pair": pair_gtid, "positions": pair_positions, "single": single,
+    "pair": pair_gtid, "positions": pair_positions, SINGLE: single,
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
@@ -11,6 +12,8 @@ from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError, SqlError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from conformance.explore.steps import Step
     from conformance.servers.roles.pair import Pair
     from conformance.servers.run.owned import OwnServer
@@ -21,8 +24,8 @@ SIDES: Final = ("x", "y")
 STATEMENT_SECONDS: Final = 60.0  # then a statement hangs
 # The clock of every session stands still: a statement means the same in both schemas, and again tomorrow.
 BEGINNING: Final = (
-    "SET SESSION timestamp = 1700000000, binlog_row_value_options = 'PARTIAL_JSON', innodb_lock_wait_timeout = 2, "
-    "lock_wait_timeout = 5, time_zone = '+00:00', max_error_count = 64, cte_max_recursion_depth = 1000"
+    "SET SESSION timestamp = 1700000000, binlog_row_value_options = 'PARTIAL_JSON', innodb_lock_wait_timeout = 1, "
+    "lock_wait_timeout = 1, time_zone = '+00:00', max_error_count = 64, cte_max_recursion_depth = 1000"
 )
 
 
@@ -121,6 +124,18 @@ class World(Closing):
         """Run a step on both sides."""
         base = self._answer(step, "x", step.base)
         return Done(step, base, self._answer(step, "y", step.twin) if self.twins and not step.alone else None)
+
+    def run_together(self, steps: Sequence[Step]) -> list[Done]:
+        """Run steps of several sessions at the same time, in the first schema only."""
+        numbers = sorted({step.session for step in steps})
+        for number in numbers:
+            self.session(number, "x")
+
+        def one(number: int) -> list[Done]:
+            return [Done(step, self._answer(step, "x", step.base)) for step in steps if step.session == number]
+
+        with ThreadPoolExecutor(len(numbers)) as pool:
+            return [done for part in [pool.submit(one, number) for number in numbers] for done in part.result()]
 
     def _answer(self, step: Step, side: str, text: str) -> Answer:
         begun = time.monotonic()

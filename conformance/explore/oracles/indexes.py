@@ -61,7 +61,12 @@ def _multi_valued(connection: Connection, schema: str, table: TableFacts, index:
     array = text[text.index("(") + 1 : text.rindex(" as ")]
     words = ", ".join(shown(column) for column in table.columns)
     number = " as char(" not in text
-    fit = "JSON_TYPE(m) = 'STRING'" if not number else "JSON_TYPE(m) IN ('INTEGER', 'UNSIGNED INTEGER')"
+    # A string that looks like a time equals a time of a document by the index alone: MEMBER OF compares by type.
+    fit = (
+        "JSON_TYPE(m) = 'STRING' AND NOT REGEXP_LIKE(JSON_UNQUOTE(m), '[0-9]')"
+        if not number
+        else "JSON_TYPE(m) IN ('INTEGER', 'UNSIGNED INTEGER')"
+    )
     members = connection.execute(
         f"SELECT DISTINCT JSON_UNQUOTE(m) FROM `{schema}`.`{table.name}` USE INDEX (), "
         f"JSON_TABLE(IF(JSON_TYPE({array}) = 'ARRAY', {array}, '[]'), '$[*]' COLUMNS (m JSON PATH '$')) AS d "

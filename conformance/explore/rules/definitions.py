@@ -134,7 +134,7 @@ _CHOICES: Final = {
                   "'subquery_to_derived=on'"),
     "isolation": ("'REPEATABLE-READ'", "'READ-COMMITTED'", "'SERIALIZABLE'"),
     "format": ("'ROW'", "'ROW'", "'MIXED'"),
-    "buffer": ("DEFAULT", "32768"),
+    "buffer": ("DEFAULT", "262144"),
     "length": ("DEFAULT", "16", "64"),
 }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.explore.rules.definitions import AUDIT, alter, flush, learnt, objects, setting
@@ -18,6 +19,19 @@ if TYPE_CHECKING:
 _DATA: Final = mix(*DATA_RULES)
 _KINDS: Final = mix(("data", 180), ("begin", 6), ("alter", 4), ("setting", 6), ("flush", 1))
 _INSIDE: Final = mix(("data", 60), ("savepoint", 4), ("commit", 6), ("rollback", 3), ("setting", 1))
+_SESSIONS: Final = mix((1, 8), (2, 1), (3, 1))
+VARIABLES: Final = Step("SET @v = 5, @w = 'w', @k = 2", "set-variable")
+
+
+@dataclass(slots=True)
+class _Session:
+    """What a session has open: ``""``, ``transaction`` or ``xa``; its savepoints; statements that must follow."""
+
+    number: int
+    open: str = ""
+    savepoints: int = 0
+    xa: int = 0
+    due: list[Step] = field(default_factory=list)
 
 
 class Workload:
@@ -26,11 +40,10 @@ class Workload:
     def __init__(self, draw: Draw) -> None:
         self._draw = draw
         self.tables: list[Table] = []
-        self._open = ""  # how a transaction ends: "", "transaction" or "xa"
-        self._savepoints = 0
+        self._sessions = [_Session(number) for number in range(draw.choice(_SESSIONS))]
         self._xa = 0
-        self._due: list[Step] = []
         self._altered: tuple[Table, str] | None = None
+        self._groups = 0
 
     def setup(self) -> Iterator[Step]:
         """The statements that make the tables, their objects, and the first rows."""
@@ -44,46 +57,66 @@ class Workload:
             yield step
         for table in self.tables:
             yield from objects(draw, table, self.tables)
-        yield Step("SET @v = 5, @w = 'w', @k = 2", "set-variable")
+        for session in self._sessions:
+            yield replace(VARIABLES, session=session.number)
         for table in self.tables:
             for _ in range(draw.integer(2, 8)):
                 yield insert(draw, table, self.tables)
 
     def told(self, step: Step, error: int) -> None:
-        """Take the outcome of the last step: 0, or the number of its error."""
+        """Take the outcome of a step: 0, or the number of its error; below 0 if it was not run."""
         if error and step.shape == "create-table":  # an index that this server does not make: nothing to work with
             self.tables = [table for table in self.tables if f"TABLE {table.name} " not in step.text]
-        if not error and step.shape == "create-view":
-            return
-        if error and step.shape == "create-view":
+        elif error and step.shape == "create-view":
             for table in self.tables:
-                if f" {table.view} " in step.text:
+                if table.view and f" {table.view} " in step.text:
                     table.view = ""
-        if not error and self._altered is not None and step.text == self._altered[1]:
+        elif not error and self._altered is not None and step.text == self._altered[1]:
             learnt(*self._altered)
         self._altered = None
+        if error < 0 and step.shape in ("begin", "xa-start"):
+            self._sessions[step.session].open = ""
 
     def next(self) -> Step:
-        """The next step."""
-        if self._due:
-            return self._due.pop(0)
+        """The next step, of one of the sessions."""
+        session = self._draw.choice(self._sessions)
         while True:
-            step = self._inside() if self._open else self._outside()
+            if session.due:
+                step: Step | None = session.due.pop(0)
+            else:
+                step = self._inside(session) if session.open else self._outside(session)
             if step is not None:
-                return step
+                return replace(step, session=session.number)
+
+    def together(self) -> list[Step]:
+        """Statements of some sessions to run at the same time, each in a transaction or alone."""
+        self._groups += 1
+        steps: list[Step] = []
+        for number in range(3):
+            inside = self._draw.chance(1, 2)
+            data = [step for step in (self._data() for _ in range(self._draw.integer(3, 12))) if step is not None]
+            if inside:
+                data = [
+                    Step("BEGIN", "begin"),
+                    *data,
+                    Step(self._draw.choice(("COMMIT", "COMMIT", "ROLLBACK")), "commit"),
+                ]
+            steps += [replace(step, session=number, together=self._groups) for step in data]
+        return steps
 
     def end(self) -> Iterator[Step]:
         """The steps that leave no transaction open."""
-        if self._open:
-            yield self._closing("commit")
-        while self._due:
-            yield self._due.pop(0)
+        for session in self._sessions:
+            if session.open:
+                yield replace(self._closing(session, "commit"), session=session.number)
+            while session.due:
+                yield replace(session.due.pop(0), session=session.number)
 
-    def _outside(self) -> Step | None:
+    def _outside(self, session: _Session) -> Step | None:
         draw = self._draw
         kind = draw.choice(_KINDS)
         if kind == "begin":
-            return self._begin()
+            return self._begin(session)
         if kind == "alter":
             table = draw.choice(self.tables)
             step = alter(draw, table)
@@ -96,43 +129,39 @@ class Workload:
             return flush(draw)
         return self._data()
 
-    def _begin(self) -> Step:
-        self._savepoints = 0
+    def _begin(self, session: _Session) -> Step:
+        session.savepoints = 0
         if self._draw.chance(1, 4):
             self._xa += 1
-            self._open = "xa"
+            session.xa, session.open = self._xa, "xa"
             return Step(f"XA START '{SIDE}{self._xa}'", "xa-start")
-        self._open = "transaction"
-        return Step(
-            self._draw.choice(("BEGIN", "START TRANSACTION", "START TRANSACTION WITH CONSISTENT SNAPSHOT")), "begin"
-        )
+        session.open = "transaction"
+        words = ("BEGIN", "START TRANSACTION", "START TRANSACTION WITH CONSISTENT SNAPSHOT")
+        return Step(self._draw.choice(words), "begin")
 
-    def _inside(self) -> Step | None:
+    def _inside(self, session: _Session) -> Step | None:
         kind = self._draw.choice(_INSIDE)
         if kind == "savepoint":
-            if self._open == "xa":
+            if session.open == "xa":
                 return None
-            if self._savepoints and self._draw.chance(1, 2):
-                back = self._draw.integer(1, self._savepoints)
-                self._savepoints = back
+            if session.savepoints and self._draw.chance(1, 2):
+                session.savepoints = back = self._draw.integer(1, session.savepoints)
                 return Step(f"ROLLBACK TO SAVEPOINT s{back}", "rollback-to-savepoint")
-            self._savepoints += 1
-            return Step(f"SAVEPOINT s{self._savepoints}", "savepoint")
+            session.savepoints += 1
+            return Step(f"SAVEPOINT s{session.savepoints}", "savepoint")
         if kind in ("commit", "rollback"):
-            return self._closing(kind)
-        if kind == "setting":
-            return setting(self._draw)
-        return self._data()
+            return self._closing(session, kind)
+        return setting(self._draw) if kind == "setting" else self._data()
 
-    def _closing(self, kind: str) -> Step:
-        was, self._open = self._open, ""
+    def _closing(self, session: _Session, kind: str) -> Step:
+        was, session.open = session.open, ""
         if was != "xa":
             return Step(kind.upper(), kind)
-        name = f"'{SIDE}{self._xa}'"
+        name = f"'{SIDE}{session.xa}'"
         if kind == "commit" and self._draw.chance(1, 3):
-            self._due += [Step(f"XA COMMIT {name} ONE PHASE", "xa-commit-one-phase")]
+            session.due += [Step(f"XA COMMIT {name} ONE PHASE", "xa-commit-one-phase")]
         else:
-            self._due += [Step(f"XA PREPARE {name}", "xa-prepare"), Step(f"XA {kind.upper()} {name}", f"xa-{kind}")]
+            session.due += [Step(f"XA PREPARE {name}", "xa-prepare"), Step(f"XA {kind.upper()} {name}", f"xa-{kind}")]
         return Step(f"XA END {name}", "xa-end")
 
     def _data(self) -> Step | None:
