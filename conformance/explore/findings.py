@@ -72,7 +72,7 @@ class Finding:
 
     @property
     def signature(self) -> tuple[str, ...]:
-        """The signature that findings of one fault share: the oracle, the kind, and the traits of the shortest script."""
+        """The signature that findings of one fault share: oracle, kind, and the traits of the shortest script."""
         return (*self.problem.key, *sorted(self.traits))
 
     def as_json(self) -> dict[str, Any]:

@@ -38,6 +38,7 @@ SCENARIO: Final = tuple(
         ("insert", f"INSERT INTO t0 (id, j, c) VALUES {_DOCUMENTS}"),
         ("insert", "INSERT INTO t1 (id, j) SELECT id, j FROM t0"),
         ("insert", "INSERT INTO t2 (id, c) VALUES (1001, 'first'), (1002, 'second'), (1003, 'third')"),
+        ("insert", "INSERT INTO t1 (id, j) VALUES (7, JSON_OBJECT('a', DATE'2024-02-29'))"),
         ("set-variable", "SET @v = 7, @k = 3"),
         ("prepare", "PREPARE p FROM 'UPDATE t0 SET j = ⟦JSON_SET(j, ''$.b'', ?)⟧ WHERE id = ?'"),
         ("snapshot", SNAPSHOT),
@@ -99,6 +100,26 @@ class AlteredFiles:
 
     def read(self, name: str) -> bytes:
         return self._change(self._inner.files.read(name))
+
+
+class AlteredStream:
+    """A source of which the log that it sends is another one than what it wrote; of a capture too, and of its part."""
+
+    def __init__(self, inner: Any, change: Callable[[bytes], bytes]) -> None:
+        self._inner = inner
+        self._change = change
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def capture(self) -> AlteredStream:
+        return AlteredStream(self._inner.capture(), self._change)
+
+    def since(self, start: object) -> AlteredStream:
+        return AlteredStream(self._inner.since(start), self._change)
+
+    def file_bytes(self) -> bytes:
+        return self._change(self._inner.file_bytes())
 
 
 class Bench:
@@ -197,11 +218,23 @@ class Bench:
             self.world.source, lambda data: change(data, schema)
         )
 
-    def alter_file(self, name: str, change: Callable[[bytes], bytes] | None, *, sides: str) -> None:
-        """Change a file of the MyISAM table on the disk, or remove it (``None``)."""
-        files = self.world.source.files
+    def alter_stream(self, change: Callable[[bytes, str], bytes]) -> None:
+        """Change the log that the kit's own replay gets."""
+        schema = self.world.schema("x")
+        self.world.source = AlteredStream(  # type: ignore[assignment]
+            self.world.source, lambda data: change(data, schema)
+        )
+
+    def alter_file(
+        self, name: str, change: Callable[[bytes], bytes] | None, *, sides: str = "x", replica: bool = False
+    ) -> None:
+        """Change a file of the MyISAM table on the disk of a server, or remove it (``None``)."""
+        files = (self.pair.replica if replica else self.world.source).files
         for side in sides:
-            self.on_source("FLUSH TABLES t2", sides=side)
+            if replica:
+                self.on_replica("FLUSH TABLES t2")
+            else:
+                self.on_source("FLUSH TABLES t2", sides=side)
             path = f"{self.world.schema(side)}/{name}"
             if change is None:
                 files.remove([path])

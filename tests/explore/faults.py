@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.explore import episode
+from conformance.explore.oracles import growth
 from conformance.explore.oracles import replica as replica_oracle
 from conformance.servers.run.process import ProcessServer
 from tests.explore.bench import PARTIAL_UPDATE, Altered, Bench, refused, rewritten, transactions
@@ -87,6 +88,11 @@ def _own(name: str, oracle: str, kind: str, words: tuple[str, ...], change: Rows
 def _log(name: str, kind: str, change: Callable[[bytes, str], bytes]) -> Fault:
     """The log that mysqlbinlog gets is changed."""
     return Fault(f"log-{name}", "mysqlbinlog", kind, lambda bench: bench.alter_log(change))
+
+
+def _stream(name: str, kind: str, change: Callable[[bytes, str], bytes]) -> Fault:
+    """The log that the kit's replay gets is changed."""
+    return Fault(f"stream-{name}", "apply", kind, lambda bench: bench.alter_stream(change))
 
 
 def _refuse(result: Result) -> Result:
@@ -245,6 +251,7 @@ FAULTS: Final = (
     _replica("json-member-changed", "rows: .*json", "UPDATE t0 SET j = JSON_SET(j, '$.arr[0]', 77) WHERE id = 6"),
     _replica("json-number-type-changed", "rows: json", "UPDATE t1 SET j = NULL WHERE id = 6",
              """UPDATE t1 SET j = '{"a": "value 6", "b": 6.0, "arr": [6, 7]}' WHERE id = 6"""),
+    _replica("json-type-changed", "rows: json", """UPDATE t1 SET j = '{"a": "2024-02-29"}' WHERE id = 7"""),
     _replica("null-for-a-document", "rows: json", "UPDATE t1 SET j = NULL WHERE id = 9"),
     _replica("twin-row-changed", "rows of the twin", "UPDATE t0 SET c = 'other' WHERE id = 2", side="y"),
     _replica("generated-value-changed", "rows: generated",
@@ -256,6 +263,12 @@ FAULTS: Final = (
              before="insert-again"),
     _replica("document-diverged", "stopped|rows", "UPDATE t0 SET j = '[]' WHERE id = 2", before="update"),
     _replica("column-of-another-type", "stopped", "ALTER TABLE t1 DROP j, ADD j INT", before="insert-again"),
+    _replica("index-missing", "definition", "ALTER TABLE t0 DROP INDEX plain"),
+    _replica("index-of-another-expression", "definition", "ALTER TABLE t0 DROP INDEX functional",
+             "ALTER TABLE t0 ADD INDEX functional ((CAST(j->>'$.b' AS CHAR(40))))"),
+    _replica("table-of-another-engine", "definition", "ALTER TABLE t1 ENGINE = MyISAM"),
+    Fault("replica-index-file-stale", "replica", "index: rows of a plain index", lambda bench: bench.alter_file(
+        "t2.MYI", lambda data: data.replace(b"second", b"sedond"), replica=True)),
     Fault("replica-transaction-skipped", "replica", "rows", _skipped("x"), "delete"),
     Fault("replica-twin-transaction-skipped", "replica", "rows of the twin", _skipped("y"), "delete"),
     Fault("replica-diffs-skipped", "replica", "rows: json and value|rows: generated", _skipped("x"), "update"),
@@ -321,7 +334,13 @@ FAULTS: Final = (
         log, schema, "t0", b"$.a", b"$.b", kind=PARTIAL_UPDATE)),
     _log("cut", "print|rows", lambda log, schema: log[: transactions(log, schema, "t1")[-1][1] - 60]),
     _log("no-magic", "print", lambda log, _: b"\x00" + log[1:]),
+    _stream("transaction-dropped", "rows", _dropped),
+    _stream("transaction-twice", "rows", _doubled("t1")),
+    _stream("value-changed", "rows", lambda log, schema: rewritten(log, schema, "t0", b"text 6", b"text 7")),
+    _stream("diff-value-changed", "rows", lambda log, schema: rewritten(
+        log, schema, "t0", b"changed", b"chanGed", kind=PARTIAL_UPDATE)),
     # The server.
+    Fault("memory-grows", "growth", "memory", lambda bench: bench.patch(growth, "LIMIT", 1 << 20)),
     Fault("source-killed", "died", "source", _source_killed, "inside"),
     Fault("source-killed-at-the-end", "died", "source", _source_killed),
     Fault("statement-slow", "time", "slow select-count", _slow, "select-count"),
