@@ -67,12 +67,9 @@ def _of_checks(checks: Iterable[str]) -> tuple[str, ...]:
 def _broken_by(fault: Any) -> tuple[str, ...]:
     """The requirements of a fault of any of the catalogues."""
     from conformance.harness.update_checks import UPDATE_CHECKS
-    from tests.checks.diverged.planted_injections import PlantedFault
     from tests.checks.replicas.faults_of_pairs import FAULTS
     from tests.harness.planted import DOCTORED
 
-    if isinstance(fault, PlantedFault):
-        return ("FR5",)
     if isinstance(fault, str):
         return (FAULTS[fault][0],) if fault in FAULTS else _of_checks(DOCTORED[fault][1] if fault in DOCTORED else ())
     if hasattr(fault, "requirements"):

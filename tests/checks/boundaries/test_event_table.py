@@ -22,7 +22,7 @@ from tests.running import run
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tests.checks.fault import Fault
+    from tests.faults.fault import Fault
     from tests.recorded import Recorded
 
     Markers = list[int]

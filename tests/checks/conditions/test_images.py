@@ -9,7 +9,7 @@ import pytest
 from conformance.checks.conditions import check_images
 from conformance.checks.conditions.images import Images, image_cases, images_of, judge_images
 from conformance.stream import Block, CaseVerdict
-from tests.checks.fault import Fault
+from tests.faults.fault import Fault
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -27,19 +27,19 @@ def with_column(images: tuple[int, ...], column: int) -> tuple[int, ...]:
 
 
 FAULTS: Final = [
-    Fault(id="text-before", requirement="D14", sentence="TEXT columns are left out of the before-image.",
-          change=each(lambda found: found._replace(before=with_column(found.before, 5)))),
-    Fault(id="blob-after", requirement="D14", sentence="BLOB columns are left out of the after-image.",
-          change=each(lambda found: found._replace(after=with_column(found.after, 7)))),
-    Fault(id="no-json-before", requirement="D14", sentence="JSON columns stay in the before-image.",
-          change=each(lambda found: found._replace(before=tuple(n for n in found.before if n not in (3, 4))))),
-    Fault(id="no-json-after", requirement="D14", sentence="JSON columns stay in the after-image.",
-          change=each(lambda found: found._replace(after=tuple(n for n in found.after if n != 4)))),
-    Fault(id="geometry", requirement="D14", sentence="Nothing but BLOB and TEXT is left out.",
-          change=each(lambda found: found._replace(after=tuple(n for n in found.after if n != 9)))),
-    Fault(id="whole-documents", requirement="D14", sentence="With the option on a JSON column is logged as diffs.",
-          change=each(lambda found: found._replace(partial=()))),
-    Fault(id="not-logged", requirement="D14", sentence="The update is logged.", change=lambda _: []),
+    Fault("text-before", "D14", "TEXT columns are left out of the before-image.",
+          each(lambda found: found._replace(before=with_column(found.before, 5)))),
+    Fault("blob-after", "D14", "BLOB columns are left out of the after-image.",
+          each(lambda found: found._replace(after=with_column(found.after, 7)))),
+    Fault("no-json-before", "D14", "JSON columns stay in the before-image.",
+          each(lambda found: found._replace(before=tuple(n for n in found.before if n not in (3, 4))))),
+    Fault("no-json-after", "D14", "JSON columns stay in the after-image.",
+          each(lambda found: found._replace(after=tuple(n for n in found.after if n != 4)))),
+    Fault("geometry", "D14", "Nothing but BLOB and TEXT is left out.",
+          each(lambda found: found._replace(after=tuple(n for n in found.after if n != 9)))),
+    Fault("whole-documents", "D14", "With the option on a JSON column is logged as diffs.",
+          each(lambda found: found._replace(partial=()))),
+    Fault("not-logged", "D14", "The update is logged.", lambda _: []),
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from conformance.checks.replicas.columns import cases
 from conformance.harness import sql_cases
 from conformance.servers.roles.sql_cases import run_sql
 from conformance.stream import Block, CaseVerdict
-from tests.checks.fault import Fault
+from tests.faults.fault import Fault
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -39,12 +39,10 @@ def cell(name: str, value: str | None, row: int = 0) -> Callable[[tuple[Row, ...
 
 
 FAULTS: Final = [
-    Fault(id="source's-value", requirement="A5", sentence="A column outside keeps the replica's value.",
-          change=cell("lb", "00FF")),
-    Fault(id="null", requirement="A5", sentence="A column outside is not cleared.", change=cell("x", None)),
-    Fault(id="not-stored", requirement="A5", sentence="A column inside gets the source's value.",
-          change=cell("i", "-8")),
-    Fault(id="another-row", requirement="A5", sentence="No other row is stored.", change=cell("v", "ours", row=1)),
+    Fault("source's-value", "A5", "A column outside keeps the replica's value.", cell("lb", "00FF")),
+    Fault("null", "A5", "A column outside is not cleared.", cell("x", None)),
+    Fault("not-stored", "A5", "A column inside gets the source's value.", cell("i", "-8")),
+    Fault("another-row", "A5", "No other row is stored.", cell("v", "ours", row=1)),
 ]  # fmt: skip
 
 

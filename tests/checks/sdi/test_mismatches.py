@@ -10,7 +10,7 @@ import pytest
 from conformance.checks.sdi import check_mismatches
 from conformance.checks.sdi.check_mismatches import MATCH, Given, observe
 from conformance.stream import Block, CaseVerdict
-from tests.checks.fault import Fault
+from tests.faults.fault import Fault
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -29,22 +29,18 @@ def of(mismatch: str, described: bool, **changes: Any) -> Callable[[Given], Give
 
 
 FAULTS: Final = [
-    Fault(id="taken", requirement="SDI66", sentence="A file of another type, with its description, is refused.",
-          change=of("type", True, error=0, later=0, rows=((b"1", b"5"),))),
-    Fault(id="taken-other-index", requirement="SDI66", sentence="A file without an index is refused.",
-          change=of("one index fewer", True, error=0)),
-    Fault(id="read", requirement="SDI66", sentence="A file that was refused is not read.",
-          change=of("format COMPACT", False, later=0)),
-    Fault(id="silent", requirement="SDI66", sentence="A file that nobody looked at is taken with a warning.",
-          change=of("sign", False, warnings=())),
-    Fault(id="refuses-all", requirement="SDI66", sentence="A file that matches is taken.",
-          change=of(MATCH, True, error=1808)),
-    Fault(id="loses-a-row", requirement="SDI66", sentence="A file that matches is taken with its rows.",
-          change=of(MATCH, False, rows=((b"1", b"5"),))),
-    Fault(id="file-says-nothing", requirement="SDI66", sentence="The file tells the mismatch.",
-          change=lambda given: replace(given, file=replace(given.file, objects=()))),
-    Fault(id="file-tells-another-mismatch", requirement="SDI66", sentence="The file tells that mismatch and no other.",
-          change=lambda given: replace(given, mismatch={"length": "not null"}.get(given.mismatch, given.mismatch))),
+    Fault("taken", "SDI66", "A file of another type, with its description, is refused.",
+          of("type", True, error=0, later=0, rows=((b"1", b"5"),))),
+    Fault("taken-other-index", "SDI66", "A file without an index is refused.", of("one index fewer", True, error=0)),
+    Fault("read", "SDI66", "A file that was refused is not read.", of("format COMPACT", False, later=0)),
+    Fault("silent", "SDI66", "A file that nobody looked at is taken with a warning.", of("sign", False, warnings=())),
+    Fault("refuses-all", "SDI66", "A file that matches is taken.", of(MATCH, True, error=1808)),
+    Fault("loses-a-row", "SDI66", "A file that matches is taken with its rows.",
+          of(MATCH, False, rows=((b"1", b"5"),))),
+    Fault("file-says-nothing", "SDI66", "The file tells the mismatch.",
+          lambda given: replace(given, file=replace(given.file, objects=()))),
+    Fault("file-tells-another-mismatch", "SDI66", "The file tells that mismatch and no other.",
+          lambda given: replace(given, mismatch={"length": "not null"}.get(given.mismatch, given.mismatch))),
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.stream import AnyRecord
-    from tests.checks.fault import Fault
+    from tests.faults.fault import Fault
 
 SMALL = {"sdi-design/calls": 3_000, "sdi-design/crashes": 500, "sdi-design/purge": 50}
 

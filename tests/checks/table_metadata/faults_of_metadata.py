@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tests.checks.fault import Fault
+from tests.faults.fault import Fault
 from tests.judge.faults_of_sql import SqlFault
 
 _FULL: Final = (("FULL",),)
@@ -43,41 +43,17 @@ OTHER_TABLE_FAULTS: Final[tuple[SqlFault, ...]] = (
 
 # What each TABLE_MAP of some sessions had, as a list of "MINIMAL" and "FULL".
 EFFECT_FAULTS: Final = [
-    Fault(
-        id="effect/late",
-        requirement="TMS3",
-        sentence="The next TABLE_MAP follows the new value.",
-        change=lambda seen: [seen[0], *seen[:-1]],
-    ),
-    Fault(
-        id="effect/never",
-        requirement="TMS3",
-        sentence="Open sessions follow a change.",
-        change=lambda seen: ["MINIMAL"] * len(seen),
-    ),
-    Fault(
-        id="effect/lost",
-        requirement="TMS3",
-        sentence="Every change of a table has its TABLE_MAP.",
-        change=lambda seen: seen[:-1],
-    ),
-]
+    Fault("effect/late", "TMS3", "The next TABLE_MAP follows the new value.", lambda seen: [seen[0], *seen[:-1]]),
+    Fault("effect/never", "TMS3", "Open sessions follow a change.", lambda seen: ["MINIMAL"] * len(seen)),
+    Fault("effect/lost", "TMS3", "Every change of a table has its TABLE_MAP.", lambda seen: seen[:-1]),
+]  # fmt: skip
 
 # Rows that a server has after the log of the other one, as text.
 FROM_OLD_FAULTS: Final = [
-    Fault(
-        id="from-old/lost",
-        requirement="TMX1",
-        sentence="All rows of the old server are on the new one.",
-        change=lambda rows: rows[:-1],
-    ),
-    Fault(
-        id="from-old/sign",
-        requirement="TMX1",
-        sentence="Values are the same, of unsigned columns too, though the log tells no signs.",
-        change=lambda rows: [*rows[:-1], (*rows[-1][:-1], b"-1")],
-    ),
-]
+    Fault("from-old/lost", "TMX1", "All rows of the old server are on the new one.", lambda rows: rows[:-1]),
+    Fault("from-old/sign", "TMX1", "Values are the same, of unsigned columns too, though the log tells no signs.",
+          lambda rows: [*rows[:-1], (*rows[-1][:-1], b"-1")]),
+]  # fmt: skip
 
 
 def _other_value(answer: Any) -> Any:
@@ -86,16 +62,7 @@ def _other_value(answer: Any) -> Any:
 
 
 TO_OLD_FAULTS: Final = [
-    Fault(
-        id="to-old/refused",
-        requirement="TMX2",
-        sentence="An old server takes a TABLE_MAP with metadata.",
-        change=lambda answer: answer._replace(error=1610),
-    ),
-    Fault(
-        id="to-old/value",
-        requirement="TMX2",
-        sentence="The old server has the values of the new one.",
-        change=_other_value,
-    ),
-]
+    Fault("to-old/refused", "TMX2", "An old server takes a TABLE_MAP with metadata.",
+          lambda answer: answer._replace(error=1610)),
+    Fault("to-old/value", "TMX2", "The old server has the values of the new one.", _other_value),
+]  # fmt: skip

@@ -16,7 +16,7 @@ from conformance.judge.updates.compare import judge
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Block, CaseVerdict
 from generators.draw import Stream
-from tests.checks.fault import Fault
+from tests.faults.fault import Fault
 from tests.judge.doctoring import sealed
 from tests.judge.perfect_server import observe
 from tests.running import run
@@ -46,12 +46,10 @@ def retyped(old: int, new: int) -> Callable[[Events], Events]:
 
 
 FAULTS = [
-    Fault(id="old-type", requirement="F1", sentence="With the option on an update is of type 39, whatever the table.",
-          change=retyped(ON, OFF)),
-    Fault(id="version-1", requirement="F1", sentence="With the option on an update is of type 39, whatever the table.",
-          change=retyped(ON, 24)),
-    Fault(id="not-logged", requirement="F1", sentence="Every update that changes a row has its event.",
-          change=lambda events: tuple(event for event in events if event[4] != ON)),
+    Fault("old-type", "F1", "With the option on an update is of type 39, whatever the table.", retyped(ON, OFF)),
+    Fault("version-1", "F1", "With the option on an update is of type 39, whatever the table.", retyped(ON, 24)),
+    Fault("not-logged", "F1", "Every update that changes a row has its event.",
+          lambda events: tuple(event for event in events if event[4] != ON)),
 ]  # fmt: skip
 
 

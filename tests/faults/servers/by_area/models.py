@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from tests.checks.fault import Fault
+    from tests.faults.fault import Fault
 
     Plant = Callable[[pytest.MonkeyPatch], None]
 

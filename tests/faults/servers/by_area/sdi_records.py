@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.checks.sdi.run import Outcome
-    from tests.checks.fault import Fault
+    from tests.faults.fault import Fault
     from tests.faults.servers.fault import ChangedAnswer
     from tests.faults.servers.packets import Answer
 

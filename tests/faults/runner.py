@@ -1,0 +1,65 @@
+"""What plants a fault and asks whether it is seen: at a judge, in what a subject answers, in what a function gives.
+
+What a check says of it is asked by :meth:`tests.recorded.Recorded.catches`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from tests.faults.fault import Fault
+
+
+def each(faults: Iterable[Fault]) -> pytest.MarkDecorator:
+    """The test plants each of these."""
+    return pytest.mark.parametrize("fault", faults, ids=lambda fault: fault.id)
+
+
+@dataclass(slots=True)
+class Faulty:
+    """Answers as ``sound`` does, but for a fault. ``shown``: how often it showed."""
+
+    fault: Fault
+    sound: Callable[..., Any]
+    shown: int = 0
+
+    def __call__(self, *case: Any) -> Any:
+        answer = self.sound(*case)
+        changed = self.fault.change(*case, answer)
+        if changed is None or changed == answer:
+            return answer
+        self.shown += 1
+        return changed
+
+
+def assert_caught_wherever_it_shows(
+    fault: Fault, cases: Iterable[Any], sound: Callable[[Any], Any], judge: Callable[[Any, Any], Any]
+) -> None:
+    """The judge gives the fault's verdict on each case in which it shows, by a rule, and explains none."""
+    faulty = Faulty(fault, sound)
+    for case in cases:
+        before = faulty.shown
+        answer = faulty(case)
+        if faulty.shown > before:
+            judged = judge(case, answer)
+            assert judged.verdict.value == fault.verdict, (case.name, judged)
+            assert judged.deviation is None, case.name
+            assert judged.rule, case.name
+    assert faulty.shown
+
+
+def plant_in_outcomes(patch: pytest.MonkeyPatch, owner: Any, name: str, fault: Fault) -> None:
+    """What ``owner.name`` gives for each of some cases has the fault in it."""
+    sound = getattr(owner, name)
+
+    def faulty(subject: Any, cases: Sequence[Any]) -> list[Any]:
+        outcomes = zip(cases, sound(subject, cases), strict=True)
+        return [fault.change(case, outcome) or outcome for case, outcome in outcomes]
+
+    patch.setattr(owner, name, faulty)
