@@ -8,38 +8,36 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tests.faults.fault import Fault
-from tests.judge.faults_of_sql import SqlFault
+from tests.judge.faults_of_sql import answered
 
 _FULL: Final = (("FULL",),)
 _MINIMAL: Final = (("MINIMAL",),)
 
 # Answers to statements about the variable.
-VARIABLE_FAULTS: Final[tuple[SqlFault, ...]] = (
-    SqlFault(id="metadata-word-refused", requirement="TMS1", statement=r"SET .*= 'full'$", change={"error": 1231}),
-    SqlFault(id="metadata-unknown-taken", requirement="TMS1", statement=r"SET .*= 'NONE'$", change={"error": None}),
-    SqlFault(id="metadata-default-full", requirement="TMS1", statement=r"the default", change={"rows": _FULL}),
-    SqlFault(id="metadata-changed", requirement="TMS1", statement=r"^SELECT @@GLOBAL", change={"rows": (("NONE",),)}),
-    SqlFault(id="metadata-session-set", requirement="TMS2", statement=r"^SET SESSION", change={"error": None}),
-    SqlFault(id="metadata-session-read", requirement="TMS2", statement=r"SELECT @@SESSION", change={"error": None}),
-    SqlFault(id="metadata-bare-set", requirement="TMS2", statement=r"^SET binlog_row_metadata", change={"error": None}),
-    SqlFault(
-        id="metadata-persist-only", requirement="TMS2", statement=r"stays with PERSIST_ONLY", change={"rows": _FULL}
-    ),
-    SqlFault(id="metadata-anybody", requirement="TMS4", statement=r"^SET GLOBAL", change={"error": None}),
-    SqlFault(id="metadata-not-admin", requirement="TMS4", statement=r"SYSTEM_VARIABLES_ADMIN", change={"error": 1227}),
-    SqlFault(id="metadata-bad-start", requirement="TMS5", statement=r"=BAD", change={"error": None}),
-    SqlFault(id="metadata-option-forgotten", requirement="TMS5", statement=r"given as FULL", change={"rows": _MINIMAL}),
-)
+VARIABLE_FAULTS: Final = (
+    answered("metadata-word-refused", "TMS1", r"SET .*= 'full'$", error=1231),
+    answered("metadata-unknown-taken", "TMS1", r"SET .*= 'NONE'$", error=None),
+    answered("metadata-default-full", "TMS1", r"the default", rows=_FULL),
+    answered("metadata-changed", "TMS1", r"^SELECT @@GLOBAL", rows=(("NONE",),)),
+    answered("metadata-session-set", "TMS2", r"^SET SESSION", error=None),
+    answered("metadata-session-read", "TMS2", r"SELECT @@SESSION", error=None),
+    answered("metadata-bare-set", "TMS2", r"^SET binlog_row_metadata", error=None),
+    answered("metadata-persist-only", "TMS2", r"stays with PERSIST_ONLY", rows=_FULL),
+    answered("metadata-anybody", "TMS4", r"^SET GLOBAL", error=None),
+    answered("metadata-not-admin", "TMS4", r"SYSTEM_VARIABLES_ADMIN", error=1227),
+    answered("metadata-bad-start", "TMS5", r"=BAD", error=None),
+    answered("metadata-option-forgotten", "TMS5", r"given as FULL", rows=_MINIMAL),
+)  # fmt: skip
 
 # Answers of a replica whose table is another one.
-OTHER_TABLE_FAULTS: Final[tuple[SqlFault, ...]] = (
-    SqlFault(id="charset-other-text", requirement="TMR1", statement=r"^SELECT", change={"rows": (("1", "3F"),)}),
-    SqlFault(id="charset-other-error", requirement="TMR1", statement=r"^SELECT", change={"error": 1032}),
-    SqlFault(id="sign-other-number", requirement="TMR2", statement=r"^SELECT", change={"rows": (("1", "-1"),)}),
-    SqlFault(id="sign-lost-row", requirement="TMR2", statement=r"^SELECT", change={"rows": ()}),
-    SqlFault(id="shape-other-value", requirement="TMR4", statement=r"^SELECT", change={"rows": (("1", "9", "9"),)}),
-    SqlFault(id="shape-lost-row", requirement="TMR4", statement=r"^SELECT", change={"rows": ()}),
-)
+OTHER_TABLE_FAULTS: Final = (
+    answered("charset-other-text", "TMR1", r"^SELECT", rows=(("1", "3F"),)),
+    answered("charset-other-error", "TMR1", r"^SELECT", error=1032),
+    answered("sign-other-number", "TMR2", r"^SELECT", rows=(("1", "-1"),)),
+    answered("sign-lost-row", "TMR2", r"^SELECT", rows=()),
+    answered("shape-other-value", "TMR4", r"^SELECT", rows=(("1", "9", "9"),)),
+    answered("shape-lost-row", "TMR4", r"^SELECT", rows=()),
+)  # fmt: skip
 
 # What each TABLE_MAP of some sessions had, as a list of "MINIMAL" and "FULL".
 EFFECT_FAULTS: Final = [

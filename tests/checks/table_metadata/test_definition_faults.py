@@ -34,9 +34,8 @@ from tests.checks.table_metadata.faults_of_definitions import (
     MODE_FAULTS,
     TEXT_FAULTS,
     UNKNOWN_FIELD_FAULTS,
-    MapFault,
-    TextFault,
 )
+from tests.faults.runner import each
 from tests.judge.doctoring import script
 from tests.judge.perfect_server import observe
 from tests.judge.updates.faults_of_facts import FIELDS, altered, one
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from conformance.reference.dialect import LogForms
     from conformance.servers.run.process import ProcessServer
     from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
 
 ALL = {"TMF1", "TMF2", "TMF3", "TMF4", "TMF5", "TMF6", "TMF7", "TMM1", "TMG1", "TMG2", "TMG3", "TMG4", "TMP1"}
 
@@ -156,8 +156,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("fault", [*MAP_FAULTS, *MODE_FAULTS], ids=lambda fault: fault.id)
-def test_a_fault_of_the_event_breaks_its_own_sentence(monkeypatch: pytest.MonkeyPatch, fault: MapFault) -> None:
+@each([*MAP_FAULTS, *MODE_FAULTS])
+def test_a_fault_of_the_event_breaks_its_own_sentence(monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     records, passed = check(monkeypatch, event=fault.change)
     assert not passed
     found = failing(records)
@@ -169,8 +169,8 @@ def test_a_fault_of_the_event_breaks_its_own_sentence(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("fault", TEXT_FAULTS, ids=lambda fault: fault.id)
-def test_a_fault_of_the_text_is_found(monkeypatch: pytest.MonkeyPatch, fault: TextFault) -> None:
+@each(TEXT_FAULTS)
+def test_a_fault_of_the_text_is_found(monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     records, passed = check(monkeypatch, text=fault.change)
     assert not passed
     assert failing(records) == {fault.requirement}
@@ -306,10 +306,8 @@ def test_a_reader_that_goes_over_unknown_fields_is_an_unexpected_pass(monkeypatc
     assert failing(records) == set()
 
 
-@pytest.mark.parametrize("fault", UNKNOWN_FIELD_FAULTS, ids=lambda fault: fault.id)
-def test_what_an_unknown_field_changes_otherwise_is_a_failure(
-    monkeypatch: pytest.MonkeyPatch, fault: TextFault
-) -> None:
+@each(UNKNOWN_FIELD_FAULTS)
+def test_what_an_unknown_field_changes_otherwise_is_a_failure(monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     records, passed = unknown(monkeypatch, lambda item: fault.change(reading_inside(item)), dimensions_lost)
     assert not passed
     assert failing(records) == {fault.requirement}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.checks.lob_versions.judge_changes import DocumentChange
-    from tests.checks.lob_versions.faults_of_changes import ChangeFault
+    from tests.faults.fault import Fault
 
     Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -51,8 +51,8 @@ def _of_documents(seen: Callable[[DocumentChange, bytes], tuple[DocumentChange, 
     return lambda patch: patch.setattr(run, "judge_document", lambda change, image: real(*seen(change, image)))
 
 
-def _of_change(fault: ChangeFault) -> Plant:
-    return _of_documents(lambda change, image: (fault.alter(change) if fault.wanted(change) else change, image))
+def _of_change(fault: Fault) -> Plant:
+    return _of_documents(lambda change, image: (fault.change(change) if fault.at(change) else change, image))
 
 
 def _other_image(change: DocumentChange, image: bytes) -> tuple[DocumentChange, bytes]:
@@ -127,8 +127,8 @@ def _changed_by_purge(_: Any, before: Any, after: Any) -> tuple[Any, ...]:
 LOB_VERSION_FAULTS: Final = (
     *(
         _fault(
-            fault.name, fault.requirement, f"Of a change is seen: {fault.name}.", _of_change(fault),
-            *_ALSO.get(fault.name, ()),
+            fault.id, fault.requirement, f"Of a change is seen: {fault.id}.", _of_change(fault),
+            *_ALSO.get(fault.id, ()),
         )
         for fault in CHANGE_FAULTS
     ),
