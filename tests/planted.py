@@ -65,20 +65,12 @@ def _of_checks(checks: Iterable[str]) -> tuple[str, ...]:
 
 
 def _broken_by(fault: Any) -> tuple[str, ...]:
-    """The requirements of a fault of any of the catalogues."""
-    from conformance.harness.update_checks import UPDATE_CHECKS
-    from tests.checks.replicas.faults_of_pairs import FAULTS
+    """The requirements of a fault; a name may be that of one in the two catalogues of names."""
     from tests.harness.planted import DOCTORED
 
     if isinstance(fault, str):
-        return (FAULTS[fault][0],) if fault in FAULTS else _of_checks(DOCTORED[fault][1] if fault in DOCTORED else ())
-    if hasattr(fault, "requirements"):
-        return tuple(map(str, fault.requirements))
-    if hasattr(fault, "requirement"):
-        return (str(fault.requirement),)
-    if hasattr(fault, "kind"):  # of a mismatch that the judge must find
-        return _of_checks(check.id for check in UPDATE_CHECKS.values() if fault.kind in check.kinds)
-    return ()
+        return _of_checks(DOCTORED[fault][1] if fault in DOCTORED else ())
+    return tuple(fault.requirements)
 
 
 class NotCollectedError(Exception):

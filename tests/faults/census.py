@@ -80,7 +80,7 @@ def benches() -> list[Planted]:
         *(Planted("reference", fault.id) for fault in FAULTS),
         *(Planted("oracles", fault.id) for fault in ORACLE_FAULTS),
         *(Planted("live", fault.id) for fault in LIVE_FAULTS),
-        *(Planted("servers", fault.id, fault.breaks) for fault in SERVER_FAULTS),
+        *(Planted("servers", fault.id, fault.requirements) for fault in SERVER_FAULTS),
         *_of_budgets(),
     ]
 

@@ -148,12 +148,12 @@ def _servers() -> list[str]:
     lines = ["| server | breaks | what it does | last run | red and not due |", "|---|---|---|---|---|"]
     for fault in SERVER_FAULTS:
         row = rows.get(fault.id)
-        outcome = "not run" if row is None else "caught" if {*fault.breaks} <= {*row["red"]} else "**lives**"
+        outcome = "not run" if row is None else "caught" if {*fault.requirements} <= {*row["red"]} else "**lives**"
         beyond = ", ".join(name for name in (row or {"red": ()})["red"] if name not in fault.due)
-        lines.append(f"| `{fault.id}` | {', '.join(fault.breaks)} | {fault.does} | {outcome} | {beyond} |")
+        lines.append(f"| `{fault.id}` | {', '.join(fault.requirements)} | {fault.sentence} | {outcome} | {beyond} |")
     ran = [(fault, {*rows[fault.id]["red"]}) for fault in SERVER_FAULTS if fault.id in rows]
-    caught = sum({*fault.breaks} <= red for fault, red in ran)
-    requirements = {name for fault in SERVER_FAULTS for name in fault.breaks}
+    caught = sum({*fault.requirements} <= red for fault, red in ran)
+    requirements = {name for fault in SERVER_FAULTS for name in fault.requirements}
     counts = (
         f"Rows of their reports: {sum(len(fault.due & red) for fault, red in ran):,} due and red, "
         f"{sum(len(fault.due - red) for fault, red in ran):,} due and not red, "

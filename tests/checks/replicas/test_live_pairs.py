@@ -24,7 +24,8 @@ from conformance.harness.pairs.run import REPLICAS, SOURCES
 from conformance.harness.profiles import SIZES
 from conformance.judge import replica
 from conformance.stream import Block, CaseVerdict, Finding
-from tests.checks.replicas.faults_of_pairs import FAULTS
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -56,30 +57,31 @@ def test_before_images_of_a_sound_replica_pass(recorded: Recorded) -> None:
     assert cases >= 50
 
 
-# fault: the image that the replicas really have, and the checks that must notice where MINIMAL is due
-SET_OTHERWISE: Final = {
-    "replica-really-logs-full": (RowImage.FULL, "replicas/narrow/own-log"),
-    "before-image-of-noblob": (RowImage.NOBLOB, "replicas/narrow/own-log/before-images"),
-}
+SET_OTHERWISE: Final = (
+    Fault("replica-really-logs-full", "FR6", "images follow the replica's own image setting", RowImage.FULL,
+          at="replicas/narrow/own-log"),
+    Fault("before-image-of-noblob", "A7", "under MINIMAL the replica's own before-image is the key", RowImage.NOBLOB,
+          at="replicas/narrow/own-log/before-images"),
+)  # fmt: skip
+"""The image that the replicas really have, and the check that must notice where MINIMAL is due."""
 
 
-@pytest.mark.parametrize("fault", SET_OTHERWISE)
+@each(SET_OTHERWISE)
 def test_a_replica_that_logs_other_images_fails(
-    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    image, check = SET_OTHERWISE[fault]
     told = pairs.replica_binlog_settings
     monkeypatch.setattr(
         pairs, "replica_binlog_settings", lambda *asked: dataclasses.replace(told(*asked), image=MINIMAL)
     )
-    others = tuple(dataclasses.replace(item, image=image) for item in REPLICAS if item.image is MINIMAL)
+    others = tuple(dataclasses.replace(item, image=fault.change) for item in REPLICAS if item.image is MINIMAL)
     monkeypatch.setattr(test_replicas, "narrow_replicas", lambda: others)
     monkeypatch.setitem(SIZES["replicas/narrow"], "quick", 2)
     monkeypatch.setattr(findings, "SECONDS", 1.0)
     with pytest.raises(pytest.fail.Exception, match="failed: "):
         run(test_replicas.test_before_images_of_the_replica, recorded.lab)
-    assert check in recorded.failing
-    assert FAULTS[fault][0] in {item.requirement for item in recorded.of(CaseVerdict) if item.check == check}
+    assert fault.at in recorded.failing
+    assert fault.requirement in {item.requirement for item in recorded.of(CaseVerdict) if item.check == fault.at}
     assert "replicas/narrow" not in recorded.failing  # the rows themselves are right
 
 

@@ -14,13 +14,12 @@ from conformance.reference.innodb.lob_index import IndexEntry
 from conformance.reference.innodb.undo.row_versions import row_versions
 from tests.checks.lob_versions.faults_of_changes import CHANGE_FAULTS, undone
 from tests.checks.lob_versions.observed import altered
-from tests.faults.servers.fault import ServerFault
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.checks.lob_versions.judge_changes import DocumentChange
-    from tests.faults.fault import Fault
 
     Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -37,12 +36,16 @@ _ALSO: Final = {
 }
 
 
-def _fault(name: str, breaks: str, does: str, plant: Plant, *also: str) -> ServerFault:
-    return ServerFault(
-        id=f"lob-{name.replace(' ', '-')}", breaks=(breaks,), also=also, does=does, says=re.escape(MESSAGES[breaks]),
-        checks=_CHECK,
-        plant=plant,
-    )  # fmt: skip
+def _fault(name: str, breaks: str, does: str, plant: Plant, *also: str) -> Fault:
+    return Fault(
+        f"lob-{name.replace(' ', '-')}",
+        breaks,
+        does,
+        plant,
+        at=_CHECK,
+        also=" ".join(also),
+        says=re.escape(MESSAGES[breaks]),
+    )
 
 
 def _of_documents(seen: Callable[[DocumentChange, bytes], tuple[DocumentChange, bytes]]) -> Plant:
@@ -132,22 +135,16 @@ LOB_VERSION_FAULTS: Final = (
         )
         for fault in CHANGE_FAULTS
     ),
-    _fault(
-        "newest version for all", "LOB22", "A reader of the file takes the newest piece, whatever version it asks for.",
-        _during("judge_file", lambda patch: patch.setattr(IndexEntry, "at_version", lambda entry, _: entry)),
-    ),
-    _fault(
-        "byte of an older version", "LOB22", "A byte of an older version in the file is another one.",
-        _judging("judge_file", _byte_of_an_older_version),
-    ),
-    _fault(
-        "snapshot of another", "LOB23", "A session with an older snapshot reads the newest documents.",
-        _judging("judge_sessions", _next_snapshot),
-    ),
+    _fault("newest version for all", "LOB22",
+           "A reader of the file takes the newest piece, whatever version it asks for.",
+           _during("judge_file", lambda patch: patch.setattr(IndexEntry, "at_version", lambda entry, _: entry))),
+    _fault("byte of an older version", "LOB22", "A byte of an older version in the file is another one.",
+           _judging("judge_file", _byte_of_an_older_version)),
+    _fault("snapshot of another", "LOB23", "A session with an older snapshot reads the newest documents.",
+           _judging("judge_sessions", _next_snapshot)),
     _fault("text cut off", "LOB23", "A session reads a document without its end.",
            _judging("judge_sessions", _cut_off)),
-    _fault("undo lacks a version", "LOB29", "The undo log lacks the oldest version of each row.",
-           _undo(slice(-1))),
+    _fault("undo lacks a version", "LOB29", "The undo log lacks the oldest version of each row.", _undo(slice(-1))),
     _fault("undo in another order", "LOB29", "The undo log has the versions of a row in another order.",
            _undo(slice(None, None, -1))),
     _fault("rollback leaves another document", "LOB31", "A rollback leaves another document than was there.",
