@@ -7,19 +7,24 @@ that shows it, and once through the report.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pytest
 
-@dataclass(frozen=True, slots=True)
+Plant: TypeAlias = "Callable[[pytest.MonkeyPatch], None]"
+"""Alters functions of this process."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Fault:
     """What is promised, and the change that breaks the promise.
 
     ``breaks``: the requirements that no longer hold, in words; it must be caught under the first one. ``sentence``: the
     clause in our words, or what a faulty server does. ``change``: an altered observation or input, or what alters it;
-    a function of a MonkeyPatch alters functions. It gives ``None`` where the fault does not show. ``at``: where it is
+    a :data:`Plant` alters functions. It gives ``None`` where the fault does not show. ``at``: where it is
     planted, in the terms of its bench: the checks, a step, a matrix. ``verdict``: what it must be called.
 
     ``also``: further requirements that cannot hold then; in a report exactly these rows are red. ``says``: a regular

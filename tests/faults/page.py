@@ -15,8 +15,8 @@ from tests.faults.servers.catalogue import NO_SERVER, SERVER_FAULTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.faults.catalogue import Fault
-    from tests.faults.census import Planted
+    from tests.faults.fault import Fault
+    from tests.planted import Planted
 
 PAGE: Final = ROOT / "docs" / "planted-faults.md"
 RESULTS: Final = ROOT / "tests" / "faults" / "results"
@@ -101,7 +101,7 @@ def _requirements(faults: Sequence[Planted]) -> list[str]:
 
 def _sheet(fault: Fault) -> str:
     """The sheet of a rule such as ``jsonb 2: ...``."""
-    return fault.breaks.split(maxsplit=1)[0].rstrip(":,;")
+    return fault.sentence.split(maxsplit=1)[0].rstrip(":,;")
 
 
 def _sheets() -> list[str]:
@@ -126,7 +126,7 @@ def _oracles() -> list[str]:
     for fault in ORACLE_FAULTS:
         by, seconds = found.get(fault.id, (None, 0.0))
         lines.append(
-            f"| `{fault.id}` | {fault.breaks} | {_finder(by) if fault.id in found else 'not run'} | {seconds:.1f} |"
+            f"| `{fault.id}` | {fault.sentence} | {_finder(by) if fault.id in found else 'not run'} | {seconds:.1f} |"
         )
     caught = sum(by is not None for by, _ in found.values())
     cost = sum(seconds for _, seconds in found.values())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def each(faults: Iterable[Fault]) -> pytest.MarkDecorator:
     """The test plants each of these."""
-    return pytest.mark.parametrize("fault", faults, ids=lambda fault: fault.id)
+    return pytest.mark.parametrize("fault", list(faults), ids=lambda fault: fault.id)
 
 
 @dataclass(slots=True)

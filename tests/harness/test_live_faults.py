@@ -33,6 +33,7 @@ from conformance.servers.roles.sql_cases import run_sql
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Block, CaseVerdict, Finding, Run
 from conformance.verdict import Verdict
+from tests.faults.runner import each
 from tests.harness import planted
 from tests.running import run
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     from conformance.servers.run.process import ProcessServer
     from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
 
 pytestmark = pytest.mark.live
 
@@ -125,21 +127,20 @@ def test_without_a_fault_the_planted_case_passes(
     assert found.exit_code == 0
 
 
-@pytest.mark.parametrize("fault", planted.DOCTORED)
+@each(planted.DOCTORED.values())
 def test_a_doctored_observation_fails_the_checks_it_concerns(
-    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, fault: str
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    planted.plant(monkeypatch, fault)
+    planted.plant(monkeypatch, fault.id)
     found = record()
-    checks = planted.DOCTORED[fault][1]
     for check in UPDATE_CHECKS:
-        if check in checks:
+        if check in fault.at:
             with pytest.raises(pytest.fail.Exception, match="failed: "):
                 found.require(check)
             assert_reported(found, check)
         else:
             found.require(check)
-    assert found.failing_checks == checks
+    assert found.failing_checks == fault.at
     assert found.exit_code == 1
 
 

@@ -11,12 +11,10 @@ from conformance.checks.sdi_design.guarantee import GuaranteeBroken
 from conformance.checks.sdi_design.life import Wrong, live
 from generators.draw import Stream
 from tests.checks.sdi_design.faults_of_sdi_design import CALL_PARTS, LIFE_PARTS
-from tests.faults.fault import Fault
+from tests.faults.fault import Fault, Plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from tests.checks.sdi_design.faults_of_sdi_design import Plant
 
 _SEQUENCES, _CALLS, _LIVES, _STEPS = 12, 250, 4, 50
 

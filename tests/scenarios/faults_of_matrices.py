@@ -5,62 +5,52 @@ Each says the sentence that it breaks. How a fault is planted stands beside the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-
-@dataclass(frozen=True, slots=True)
-class MatrixFault:
-    """``matrix``: the one that must notice; ``by``: the budget that fails, or ``digest`` for a result that depends on
-    how the work was cut. The id is that of the catalogue of :mod:`tests.faults.spark`, which says how it is planted.
-    """
-
-    id: str
-    requirement: str
-    sentence: str
-    matrix: str
-    by: str
-
+from tests.faults.fault import Fault
 
 WORKER_FAULTS: Final = (
-    MatrixFault("diffs/95-of-100-lost", "FR11", "Where diffs are smaller the log shrinks by the difference.",
-                "size-budget", "rows-with-diffs"),
-    MatrixFault("diffs/95-of-100-lost", "FR11", "The same, whatever the images hold.", "images", "diffs"),
-    MatrixFault("diffs/95-of-100-lost", "FR11", "The same in compressed transactions.", "compression", "diffs"),
-    MatrixFault("diffs/3-bytes-longer", "FR11", "A diff is path and value plus a bounded number of bytes.",
-                "size-budget", "def1-constant"),
-    MatrixFault("diffs/paths-quoted", "FR11", "Def1 counts the path as the statement has it.",
-                "size-budget", "def1-constant"),
-    MatrixFault("decision/length-not-counted", "FR12", "E counts the four length bytes: D < F is not enough.",
-                "break-even", "border"),
-    MatrixFault("decision/one-byte-late", "FR11", "E < F is partial: one byte of saving is enough.",
-                "break-even", "border"),
-    MatrixFault("decision/never", "FR11", "Where diffs are smaller the log shrinks by the difference.",
-                "size-budget", "border"),
-    MatrixFault("options/of-3-bytes", "FR12", "A row without diffs grows by one byte, its options.",
-                "size-budget", "full-plus-one"),
-    MatrixFault("bits/of-one-byte", "FR11", "There is a partial bit for each JSON column of the table.",
-                "images", "bits"),
-    MatrixFault("off/a-byte-longer", "FR13", "With the option off the log is what it was before the feature.",
-                "size-budget", "off-unchanged"),
-    MatrixFault("before/minimal-is-whole", "FR11", "A MINIMAL before image has the key's columns alone.",
-                "images", "minimal-before"),
-    MatrixFault("apply/last-diff-forgotten", "FR4", "Every diff is applied.", "equivalence", "equal-afterwards"),
-    MatrixFault("apply/string-for-date", "FR4", "What a diff writes has the type that the source wrote.",
-                "equivalence", "equal-afterwards"),
-    MatrixFault("apply/invalid-document", "FR5", "What an applier makes of any document is a document.",
-                "safety", "refused-or-readable"),
-    MatrixFault("apply/other-error", "FR5", "Damage is answered with one of the five numbers.",
-                "safety", "refused-or-readable"),
-    MatrixFault("damage/any-operation", "FR5", "A damaged event is refused.", "safety", "damage-is-met"),
-    MatrixFault("payload/never", "FR11", "Where compression is on the events are in a payload.",
-                "compression", "payload-only-when-on"),
-    MatrixFault("payload/a-byte-lost", "FR11", "A compressed transaction holds the same events.",
-                "compression", "events-are-the-same"),
-    MatrixFault("stream/by-block", "FR11", "A scenario depends on matrix, cell and index alone.",
-                "size-budget", "digest"),
+    Fault("diffs/95-of-100-lost", "FR11", "Where diffs are smaller the log shrinks by the difference.", None,
+          at="size-budget", says="rows-with-diffs"),
+    Fault("diffs/95-of-100-lost", "FR11", "The same, whatever the images hold.", None, at="images", says="diffs"),
+    Fault("diffs/95-of-100-lost", "FR11", "The same in compressed transactions.", None, at="compression", says="diffs"),
+    Fault("diffs/3-bytes-longer", "FR11", "A diff is path and value plus a bounded number of bytes.", None,
+          at="size-budget", says="def1-constant"),
+    Fault("diffs/paths-quoted", "FR11", "Def1 counts the path as the statement has it.", None, at="size-budget",
+          says="def1-constant"),
+    Fault("decision/length-not-counted", "FR12", "E counts the four length bytes: D < F is not enough.", None,
+          at="break-even", says="border"),
+    Fault("decision/one-byte-late", "FR11", "E < F is partial: one byte of saving is enough.", None, at="break-even",
+          says="border"),
+    Fault("decision/never", "FR11", "Where diffs are smaller the log shrinks by the difference.", None,
+          at="size-budget", says="border"),
+    Fault("options/of-3-bytes", "FR12", "A row without diffs grows by one byte, its options.", None, at="size-budget",
+          says="full-plus-one"),
+    Fault("bits/of-one-byte", "FR11", "There is a partial bit for each JSON column of the table.", None, at="images",
+          says="bits"),
+    Fault("off/a-byte-longer", "FR13", "With the option off the log is what it was before the feature.", None,
+          at="size-budget", says="off-unchanged"),
+    Fault("before/minimal-is-whole", "FR11", "A MINIMAL before image has the key's columns alone.", None, at="images",
+          says="minimal-before"),
+    Fault("apply/last-diff-forgotten", "FR4", "Every diff is applied.", None, at="equivalence",
+          says="equal-afterwards"),
+    Fault("apply/string-for-date", "FR4", "What a diff writes has the type that the source wrote.", None,
+          at="equivalence", says="equal-afterwards"),
+    Fault("apply/invalid-document", "FR5", "What an applier makes of any document is a document.", None, at="safety",
+          says="refused-or-readable"),
+    Fault("apply/other-error", "FR5", "Damage is answered with one of the five numbers.", None, at="safety",
+          says="refused-or-readable"),
+    Fault("damage/any-operation", "FR5", "A damaged event is refused.", None, at="safety", says="damage-is-met"),
+    Fault("payload/never", "FR11", "Where compression is on the events are in a payload.", None, at="compression",
+          says="payload-only-when-on"),
+    Fault("payload/a-byte-lost", "FR11", "A compressed transaction holds the same events.", None, at="compression",
+          says="events-are-the-same"),
+    Fault("stream/by-block", "FR11", "A scenario depends on matrix, cell and index alone.", None, at="size-budget",
+          says="digest"),
 )  # fmt: skip
-"""What a faulty worker, or the reference under it, would do."""
+"""What a faulty worker, or the reference under it, would do. ``at``: the matrix that must notice, ``says``: the budget
+that fails, or ``digest`` for a result that depends on how the work was cut. How one is planted says the fault of the
+same id in :mod:`tests.faults.spark`."""
 
 BUDGET_FAULTS: Final = ("always", "off-by-one", "of-another-option")
 """What a budget rule may be that cannot fail, or fails too late: each rule must fail on rows that break it by one."""

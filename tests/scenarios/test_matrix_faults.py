@@ -19,10 +19,12 @@ from scenarios.matrix import Matrix, load_matrix, matrix_names
 from scenarios.overview import Overview
 from tests.faults.spark.catalogue import BROKEN_BY, FAULTS
 from tests.faults.spark.planting import planted
-from tests.scenarios.faults_of_matrices import AGGREGATION_FAULTS, BUDGET_FAULTS, WORKER_FAULTS, MatrixFault
+from tests.scenarios.faults_of_matrices import AGGREGATION_FAULTS, BUDGET_FAULTS, WORKER_FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from tests.faults.fault import Fault
 
 pytestmark = pytest.mark.slow
 
@@ -41,11 +43,11 @@ def judged(matrix: Matrix, rows_: Sequence[Sequence[int]], counts: list[int]) ->
 # -------------------------------------------------------------------------------------------------------------- worker
 
 
-@pytest.mark.parametrize("fault", WORKER_FAULTS, ids=lambda fault: f"{fault.id}-{fault.matrix}")
-def test_a_fault_of_the_worker_is_caught(fault: MatrixFault, monkeypatch: pytest.MonkeyPatch) -> None:
-    matrix = load_matrix(fault.matrix)
+@pytest.mark.parametrize("fault", WORKER_FAULTS, ids=lambda fault: f"{fault.id}-{fault.at}")
+def test_a_fault_of_the_worker_is_caught(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = load_matrix(fault.at)
     counts = counts_of(matrix)
-    if fault.by == "digest":
+    if fault.says == "digest":
         counts = counts[:4] + [0] * (matrix.cells - 4)
         good = digest.tally(row for cell in (0, 1, 2, 3) for row in worker.run_block(matrix, cell, 0, PER_CELL))
         assert good == digest.tally(_backwards(matrix, counts))
@@ -58,7 +60,7 @@ def test_a_fault_of_the_worker_is_caught(fault: MatrixFault, monkeypatch: pytest
         rows_ = list(all_rows(matrix, counts))
     judgement = judged(matrix, rows_, counts)
     assert not judgement.passed
-    (item,) = (item for item in judgement.budgets if item.budget.id == fault.by)
+    (item,) = (item for item in judgement.budgets if item.budget.id == fault.says)
     assert item.verdict == "fail"
     assert item.offenders
     content = results.results(_facts(matrix, sum(counts)), judgement, Overview())

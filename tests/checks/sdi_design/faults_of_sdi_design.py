@@ -11,7 +11,7 @@ from conformance.reference.innodb.sdi_design.pages import BlobPage, IndexPage
 from conformance.reference.innodb.sdi_design.storage import Storage
 from conformance.reference.innodb.sdi_design.transactions import Engine
 from conformance.reference.innodb.sdi_design.tree import Tree
-from tests.faults.fault import Fault
+from tests.faults.fault import Fault, Plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import pytest
 
     from conformance.reference.innodb.sdi_design.usage import Change
-
-    Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 def instead(owner: Any, name: str, function: Callable[..., Any]) -> Plant:

@@ -14,14 +14,12 @@ from conformance.reference.innodb.lob_index import IndexEntry
 from conformance.reference.innodb.undo.row_versions import row_versions
 from tests.checks.lob_versions.faults_of_changes import CHANGE_FAULTS, undone
 from tests.checks.lob_versions.observed import altered
-from tests.faults.fault import Fault
+from tests.faults.fault import Fault, Plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.checks.lob_versions.judge_changes import DocumentChange
-
-    Plant = Callable[[pytest.MonkeyPatch], None]
 
 _CHECK: Final = "test_versions"
 # What a change that is seen so breaks as well: the rules are about the same pages, entries and numbers.

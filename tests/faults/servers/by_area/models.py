@@ -21,14 +21,12 @@ from tests.checks.boundaries.faults_of_boundaries import (
 from tests.checks.boundaries.faults_of_event_table import EVENT_TABLE_FAULTS
 from tests.checks.boundaries.faults_of_told_files import TOLD_FAULTS
 from tests.checks.sdi_design.faults_of_sdi_design import CALL_FAULTS, CALL_PARTS, GUARANTEE_FAULTS, PURGE_FAULTS
-from tests.faults.fault import Fault
+from tests.faults.fault import Fault, Plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pytest
-
-    Plant = Callable[[pytest.MonkeyPatch], None]
 
 _CALLS: Final = "test_calls_of_the_interface"
 _CRASHES: Final = "test_a_copy_is_readable"
