@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import pytest
 
@@ -30,7 +30,7 @@ class Recorded:
     records: list[AnyRecord] = field(default_factory=list)
 
     @classmethod
-    def of_settings(cls, **settings: Any) -> Recorded:
+    def of_settings(cls, **settings: Any) -> Self:
         """A session without a server, or with one that it gets."""
         records: list[AnyRecord] = []
         return cls(Lab(Settings(**settings), records.append), records)
@@ -71,6 +71,11 @@ class Recorded:
         except pytest.fail.Exception:
             return False
         return True
+
+    def fails(self, item: Callable[..., None], words: str | None = None, **arguments: Any) -> None:
+        """The check fails, and says these words."""
+        with pytest.raises(pytest.fail.Exception, match=words):
+            run(item, self.lab, **arguments)
 
     def catches(self, fault: Fault, item: Callable[..., None], **arguments: Any) -> None:
         """The check fails under the fault's requirement with its verdict alone, and says how to see that again."""

@@ -63,3 +63,9 @@ def plant_in_outcomes(patch: pytest.MonkeyPatch, owner: Any, name: str, fault: F
         return [fault.change(case, outcome) or outcome for case, outcome in outcomes]
 
     patch.setattr(owner, name, faulty)
+
+
+def plant_in(patch: pytest.MonkeyPatch, owner: Any, name: str, change: Callable[[Any], Any]) -> None:
+    """What ``owner.name`` gives is changed."""
+    sound = getattr(owner, name)
+    patch.setattr(owner, name, lambda *given, **options: change(sound(*given, **options)))

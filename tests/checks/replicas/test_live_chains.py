@@ -79,8 +79,7 @@ DOCTORED: Final = (
 @each(DOCTORED)
 def test_a_chain_with_a_fault_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     fault.change(monkeypatch)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        run(test_chains.test_chain, recorded.lab, gtid=True)
+    recorded.fails(test_chains.test_chain, "failed: ", gtid=True)
     assert recorded.failing == {fault.at}
 
 

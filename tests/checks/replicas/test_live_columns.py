@@ -12,8 +12,9 @@ from conformance.checks.replicas import check_columns
 from conformance.checks.replicas.columns import cases
 from conformance.harness import sql_cases
 from conformance.servers.roles.sql_cases import run_sql
-from conformance.stream import Block, CaseVerdict
+from conformance.stream import CaseVerdict
 from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def test_a_sound_pair_passes(recorded: Recorded) -> None:
 
 @pytest.mark.live
 @pytest.mark.planted("A5")
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+@each(FAULTS)
 def test_a_replica_that_stores_another_column_makes_a5_red_alone(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
@@ -87,6 +88,5 @@ def test_a_replica_that_stores_another_column_makes_a5_red_alone(
         )
 
     monkeypatch.setattr(sql_cases, "run_sql", altered)
-    with pytest.raises(pytest.fail.Exception, match="expected"):
-        run(check_columns.test_columns_outside_the_image, recorded.lab)
-    assert {item.requirements for item in recorded.of(Block) if item.failures} == {("A5",)}
+    recorded.fails(check_columns.test_columns_outside_the_image, "expected")
+    assert recorded.red == {"A5"}

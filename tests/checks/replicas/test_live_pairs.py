@@ -78,8 +78,7 @@ def test_a_replica_that_logs_other_images_fails(
     monkeypatch.setattr(test_replicas, "narrow_replicas", lambda: others)
     monkeypatch.setitem(SIZES["replicas/narrow"], "quick", 2)
     monkeypatch.setattr(findings, "SECONDS", 1.0)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        run(test_replicas.test_before_images_of_the_replica, recorded.lab)
+    recorded.fails(test_replicas.test_before_images_of_the_replica, "failed: ")
     assert fault.at in recorded.failing
     assert fault.requirement in {item.requirement for item in recorded.of(CaseVerdict) if item.check == fault.at}
     assert "replicas/narrow" not in recorded.failing  # the rows themselves are right
@@ -93,8 +92,7 @@ def test_a_replica_with_another_row_fails(recorded: Recorded, monkeypatch: pytes
         return rows[:-1] if revert else rows  # the replica's probe is undone, the source's is not
 
     monkeypatch.setattr(pair_tables, "probe", probe)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        run(test_replicas.test_replica_equals_source, recorded.lab, gtid=True)
+    recorded.fails(test_replicas.test_replica_equals_source, "failed: ", gtid=True)
     assert recorded.failing == {"replicas/gtid"}
     shown = next(item for item in recorded.of(CaseVerdict) if item.verdict.failing)
     assert shown.field == "rows"
@@ -109,8 +107,7 @@ def test_a_failure_on_a_pair_becomes_a_small_case_that_shows_it_again(
     kind = next(kind for kind in rebuilding.KINDS if kind.name == "retyped")
     monkeypatch.setattr(findings, "SECONDS", 60.0)  # a loaded machine needs more than the ten of a quiet one
     only = dataclasses.replace(kind, share=1)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        run(test_rebuilt_replicas.test_rebuilt_replica, recorded.lab, kind=only, met=Counter())
+    recorded.fails(test_rebuilt_replicas.test_rebuilt_replica, "failed: ", kind=only, met=Counter())
     (finding,) = recorded.of(Finding)
     assert finding.size_before
     assert finding.size_after
@@ -139,8 +136,11 @@ def test_a_stop_that_nobody_foretold_fails(recorded: Recorded, monkeypatch: pyte
         return original(expected, transaction, replica.Stop(number=stop.number, message=stop.message, offset=1))
 
     monkeypatch.setattr(appliers, "judge_stop", elsewhere)
-    with pytest.raises(pytest.fail.Exception, match=r"unchanging-replace: the witness .* another difference"):
-        run(test_replicas.test_witnesses_stop_a_replica, recorded.lab, requirement="FR2")
+    recorded.fails(
+        test_replicas.test_witnesses_stop_a_replica,
+        r"unchanging-replace: the witness .* another difference",
+        requirement="FR2",
+    )
     (verdict,) = recorded.of(CaseVerdict)
     assert verdict.expected == "the deviation that the switch refuse_unchanging_replace explains"
 

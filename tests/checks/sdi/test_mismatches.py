@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from conformance.checks.sdi import check_mismatches
-from conformance.checks.sdi.check_mismatches import MATCH, Given, observe
-from conformance.stream import Block, CaseVerdict
+from conformance.checks.sdi.check_mismatches import MATCH, Given
+from conformance.stream import CaseVerdict
 from tests.faults.fault import Fault
+from tests.faults.runner import plant_in
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -61,7 +62,6 @@ def test_a_sound_server_passes(recorded: Recorded) -> None:
 def test_a_server_that_takes_what_does_not_match_makes_sdi66_red_alone(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    monkeypatch.setattr(check_mismatches, "observe", lambda *words, **options: fault.change(observe(*words, **options)))
-    with pytest.raises(pytest.fail.Exception):
-        run(check_mismatches.test_files_that_do_not_match, recorded.lab)
-    assert {item.requirements for item in recorded.of(Block) if item.failures} == {("SDI66",)}
+    plant_in(monkeypatch, check_mismatches, "observe", fault.change)
+    recorded.fails(check_mismatches.test_files_that_do_not_match)
+    assert recorded.red == {"SDI66"}

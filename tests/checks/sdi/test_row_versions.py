@@ -17,6 +17,7 @@ from conformance.stream import Block, CaseVerdict
 from conformance.verdict import Verdict
 from generators.draw import Stream
 from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -97,14 +98,13 @@ def test_the_listed_end_of_the_server_is_no_failure(recorded: Recorded, files: C
 
 @pytest.mark.live
 @pytest.mark.planted("SDI66")
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+@each(FAULTS)
 def test_every_other_outcome_makes_sdi66_red_alone(
     recorded: Recorded, files: Callable[..., None], fault: Fault
 ) -> None:
     files(fault.change((ONE, SEVERAL)))
-    with pytest.raises(pytest.fail.Exception):
-        run(check_row_versions.test_files_with_row_versions, recorded.lab)
-    assert {item.requirements for item in recorded.of(Block) if item.failures} == {("SDI66",)}
+    recorded.fails(check_row_versions.test_files_with_row_versions)
+    assert recorded.red == {"SDI66"}
 
 
 @pytest.mark.live
