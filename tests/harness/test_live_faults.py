@@ -27,21 +27,22 @@ from conformance.reference.binlog.event import encode_event
 from conformance.reference.errors import DecodeError
 from conformance.reference.event_types import EventType
 from conformance.requirements.deviations import load_deviations
-from conformance.servers.roles.sql_cases import run_sql
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Block, CaseVerdict, Finding
 from conformance.verdict import Verdict
 from tests import recorded
-from tests.faults.runner import each
+from tests.faults.fault import Fault
+from tests.faults.runner import each, plant_in
 from tests.harness import planted
+from tests.judge.faults_of_sql import ONLY_AFTER_TEXT
 from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from conformance.cases.sql_case import SqlAnswer
     from conformance.servers.run.process import ProcessServer
-    from tests.faults.fault import Fault
 
 pytestmark = pytest.mark.live
 
@@ -273,27 +274,30 @@ def test_a_warning_that_is_missing_fails_and_a_listed_outcome_does_not(
     assert found.exit_code == 1
 
 
-@pytest.mark.planted("W1.text")
-@pytest.mark.parametrize("fault", ["one-word", "cause", "empty", "of-warning-3"])
+_WORDS = "A warning has the words of the worklog."
+TEXT_FAULTS = (
+    Fault("one-word", "W1.text", _WORDS, lambda text: text.replace("updates", "inserts")),
+    Fault("cause", "W1.text", _WORDS,
+          lambda text: text.replace("binlog_format=STATEMENT", "the binary log is disabled")),
+    Fault("empty", "W1.text", _WORDS, lambda _: ""),
+    Fault("of-warning-3", "W1.text", _WORDS, lambda _: ONLY_AFTER_TEXT),
+)  # fmt: skip
+
+
+@each(TEXT_FAULTS)
 def test_a_warning_with_a_third_text_fails_under_the_requirement_of_texts_alone(
-    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, server: ProcessServer, fault: str
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, server: ProcessServer, fault: Fault
 ) -> None:
     """The server's own answers, with other words in the texts of warning 1."""
     from dataclasses import replace
 
-    from tests.judge.faults_of_sql import ONLY_AFTER_TEXT
-
-    def reworded(text: str) -> str:
-        words = {"one-word": ("updates", "inserts"), "cause": ("binlog_format=STATEMENT", "the binary log is disabled")}
-        return text.replace(*words[fault]) if fault in words else ONLY_AFTER_TEXT if fault == "of-warning-3" else ""
-
-    def answers(nodes: Any, case: SqlCase, pair: Any) -> Any:
+    def altered(answers: Iterable[SqlAnswer]) -> list[SqlAnswer]:
         return [
-            replace(item, warnings=tuple((n, reworded(text) if n == 3645 else text) for n, text in item.warnings))
-            for item in run_sql(nodes, case, pair)
+            replace(item, warnings=tuple((n, fault.change(text) if n == 3645 else text) for n, text in item.warnings))
+            for item in answers
         ]
 
-    monkeypatch.setattr(sql_runs, "run_sql", answers)
+    plant_in(monkeypatch, sql_runs, "run_sql", altered)
     found = record()
     (case,) = [item for item in session_cases() if item.id == "warnings-session-statement-minimal-off-log"]
     with pytest.raises(pytest.fail.Exception, match="expected 3645 When binlog_format=STATEMENT, the setting"):
