@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class Played(TypedDict, total=False):
-    """What a double plays wrongly: ``lacks`` and ``dialect`` change what is played, ``passing`` what passes the relay
-    of the server under test."""
+    """Parts of a version that a double plays wrongly: ``lacks`` and ``dialect`` change what is played, ``passing`` what
+    passes the relay of the server under test."""
 
     lacks: Callable[[Lacking], Lacking]
     dialect: Callable[[Dialect], Dialect]

@@ -24,8 +24,8 @@ PACKAGE: Final = "conformance.reference"
 
 
 def _read(name: str) -> tuple[Fault, ...]:
-    """Each is one change of a function or constant (``where``) of a module (``at``); the sentence is the rule that no
-    longer holds, with its section."""
+    """Changes of one function or constant (``where``) of a module (``at``); the sentence is the rule that no longer
+    holds, with its section."""
     modules = tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
     return tuple(
         Fault(name, "", rule, change, at=module, run={"where": where})

@@ -20,15 +20,16 @@ Plant: TypeAlias = "Callable[[pytest.MonkeyPatch], None]"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fault:
-    """What is promised, and the change that breaks the promise.
+    """A promise, and the change that breaks it.
 
-    ``breaks``: the requirements that no longer hold, in words; it must be caught under the first one. ``sentence``: the
-    clause in our words, or what a faulty server does. ``change``: an altered observation or input, or what alters it;
-    a :data:`Plant` alters functions. It gives ``None`` where the fault does not show. ``at``: where it is
-    planted, in the terms of its bench: the checks, a step, a matrix. ``verdict``: what it must be called.
+    ``breaks``: the requirements that no longer hold, in words; it must be caught under the first one. None: it breaks
+    no requirement of a worklog. ``sentence``: the clause in our words, or what a faulty server does. ``change``: an
+    altered observation or input, or what alters it and gives ``None`` where the fault does not show; a :data:`Plant`
+    alters functions. ``verdict``: what it must be called.
 
-    ``also``: further requirements that cannot hold then; in a report exactly these rows are red. ``says``: a regular
-    expression for the words of the failure, which somebody needs to mend what is wrong. ``run``: options of its bench.
+    ``at``: where it is planted, in the terms of its bench: the checks, a step, a matrix, a module. ``also``: further
+    requirements that cannot hold then; in a report exactly these rows are red. ``says``: what the failure must say,
+    which somebody needs to mend what is wrong. ``run``: options of its bench.
     """
 
     id: str
@@ -44,7 +45,7 @@ class Fault:
 
     @property
     def requirements(self) -> tuple[str, ...]:
-        """Each of those that the fault breaks."""
+        """All that the fault breaks."""
         return tuple(self.breaks.split())
 
     @property

@@ -1,6 +1,6 @@
-"""What plants a fault and asks whether it is seen: at a judge, in what a subject answers, in what a function gives.
+"""Means to plant a fault: at a judge, in the answers of a subject, in the results of a function.
 
-What a check says of it is asked by :meth:`tests.recorded.Recorded.catches`.
+:class:`tests.recorded.Recorded` asks a check what it says of the fault.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def each(faults: Iterable[Fault]) -> pytest.MarkDecorator:
-    """The test plants each of these."""
+    """Plant each of these in a test of its own."""
     return pytest.mark.parametrize("fault", list(faults), ids=lambda fault: fault.id)
 
 
@@ -55,7 +55,7 @@ def assert_caught_wherever_it_shows(
 
 
 def plant_in_outcomes(patch: pytest.MonkeyPatch, owner: Any, name: str, fault: Fault) -> None:
-    """What ``owner.name`` gives for each of some cases has the fault in it."""
+    """Put the fault into the outcomes that ``owner.name`` gives for some cases."""
     sound = getattr(owner, name)
 
     def faulty(subject: Any, cases: Sequence[Any]) -> list[Any]:
@@ -66,6 +66,6 @@ def plant_in_outcomes(patch: pytest.MonkeyPatch, owner: Any, name: str, fault: F
 
 
 def plant_in(patch: pytest.MonkeyPatch, owner: Any, name: str, change: Callable[[Any], Any]) -> None:
-    """What ``owner.name`` gives is changed."""
+    """Change the results of ``owner.name``."""
     sound = getattr(owner, name)
     patch.setattr(owner, name, lambda *given, **options: change(sound(*given, **options)))

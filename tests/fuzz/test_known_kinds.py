@@ -38,7 +38,6 @@ def crashes(found: Campaign) -> dict[str, int]:
 # --- places of listed crashes ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.planted("FR5")
 @each(PLACE_FAULTS)
 def test_a_listed_crash_in_another_place_is_a_finding(fault: Fault, tmp_path: Path) -> None:
     found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=Faulty(fault, on_another_build), equal=1000)

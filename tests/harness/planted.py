@@ -170,12 +170,12 @@ def alter(field: str, change: str) -> Change:
 
 
 def requirements_of(checks: Iterable[str]) -> tuple[str, ...]:
-    """What checks of the update campaign judge."""
+    """Name the requirements that checks of the update campaign judge."""
     return tuple(name for check in sorted(checks) for name in update_checks.UPDATE_CHECKS[check].requirements)
 
 
 def _doctored(name: str, change: Change, *checks: str) -> Fault:
-    """What is done to the observation, and the checks that must notice."""
+    """Name a change of the observation, and the checks that must notice."""
     return Fault(name, " ".join(requirements_of(checks)), name, change, at=frozenset(checks))
 
 

@@ -52,7 +52,7 @@ class Recorded(recorded.Recorded):
 
     @property
     def folder(self) -> Path:
-        """Where it stores its Cases."""
+        """The folder of its Cases."""
         assert self.lab.settings.cases is not None
         return self.lab.settings.cases
 

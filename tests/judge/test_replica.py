@@ -272,7 +272,7 @@ def test_a_stop_at_a_row_that_the_reference_finds_is_not_explained() -> None:
 
 @pytest.mark.planted("FR4")
 def test_a_replica_that_finds_a_row_by_its_text_alone_is_not_explained() -> None:
-    """It goes on, or meets the next thing that it refuses."""
+    """A replica then goes on, or meets the next thing that it refuses."""
     replica, transaction = searched(encode({"d": "2020-01-01", "a": 1}))
     refusal = replica.apply(transaction)
     assert judge_stop(refusal, transaction, Stop(number=3648, message=TEXT, offset=870)).deviation is None

@@ -43,7 +43,7 @@ def _set(owner: Any, **values: Any) -> Plant:
 
 
 def _every_event(log: BinaryIO, _: int) -> Iterator[int]:
-    """Where the events of a file begin, behind the first."""
+    """Places where the events of a file begin, behind the first."""
     data, position = log.read(), 4
     while position + 19 < len(data):
         position += HEADER.unpack_from(data, position)[3]

@@ -222,8 +222,8 @@ def test_a_budget_that_cannot_fail_is_caught(
 # --------------------------------------------------------------------------------------------------------- aggregation
 
 
-def _broken_off(rows_: list[list[int]]) -> list[list[int]]:
-    """Of a wrong row nothing is told."""
+def _without_wrong_rows(rows_: list[list[int]]) -> list[list[int]]:
+    """Leave out the wrong rows."""
     verdict = load_matrix("break-even").columns.index("verdict")
     rows_[9][verdict] = 11
     return [row for row in rows_ if row[verdict] < 10]
@@ -232,7 +232,7 @@ def _broken_off(rows_: list[list[int]]) -> list[list[int]]:
 _ROWS = "Every row is counted once."
 AGGREGATION_FAULTS = (
     Fault("a-cell-is-left-out", "FR11 FR12", _ROWS, lambda rows: [row for row in rows if row[0] != 7]),
-    Fault("wrong-rows-are-left-out", "FR11 FR12", _ROWS, _broken_off),
+    Fault("wrong-rows-are-left-out", "FR11 FR12", _ROWS, _without_wrong_rows),
     Fault("a-row-is-counted-twice", "FR11 FR12", _ROWS, lambda rows: [*rows, rows[5]]),
     Fault("a-block-is-missing", "FR11 FR12", _ROWS,
           lambda rows: [row for row in rows if not (row[0] == 3 and row[1] >= 2)]),

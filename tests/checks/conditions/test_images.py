@@ -68,7 +68,6 @@ def test_a_sound_server_passes(recorded: Recorded) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.planted("D14")
 @each(FAULTS)
 def test_a_log_with_other_columns_makes_d14_red_alone(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault

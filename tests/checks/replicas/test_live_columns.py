@@ -76,7 +76,6 @@ def test_a_sound_pair_passes(recorded: Recorded) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.planted("A5")
 @each(FAULTS)
 def test_a_replica_that_stores_another_column_makes_a5_red_alone(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault

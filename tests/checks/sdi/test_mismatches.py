@@ -51,7 +51,6 @@ def test_a_sound_server_passes(recorded: Recorded) -> None:
     assert recorded.cases("sdi/mismatches/file") == recorded.cases("sdi/mismatches/server") == 32
 
 
-@pytest.mark.planted("SDI66")
 @pytest.mark.parametrize(
     "fault",
     [

@@ -97,7 +97,6 @@ def test_the_listed_end_of_the_server_is_no_failure(recorded: Recorded, files: C
 
 
 @pytest.mark.live
-@pytest.mark.planted("SDI66")
 @each(FAULTS)
 def test_every_other_outcome_makes_sdi66_red_alone(
     recorded: Recorded, files: Callable[..., None], fault: Fault

@@ -74,7 +74,6 @@ def test_one_case_in_four_has_the_option_off_and_one_in_four_a_document() -> Non
     assert sum(bool(case.table.json_columns) for case in cases) == 8
 
 
-@pytest.mark.planted("F1")
 @each(FAULTS)
 def test_a_log_with_another_type_breaks_f1_and_no_other_row(fault: Fault) -> None:
     script, observation = observed(0)
@@ -115,7 +114,6 @@ def test_a_sound_server_passes(recorded: Recorded) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.planted("F1")
 @pytest.mark.usefixtures("four_cases")
 @each(FAULTS[:2])
 def test_a_server_that_logs_another_type_makes_f1_red_alone(
