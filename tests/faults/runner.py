@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -65,7 +66,13 @@ def plant_in_outcomes(patch: pytest.MonkeyPatch, owner: Any, name: str, fault: F
     patch.setattr(owner, name, faulty)
 
 
-def plant_in(patch: pytest.MonkeyPatch, owner: Any, name: str, change: Callable[[Any], Any]) -> None:
-    """Change the results of ``owner.name``."""
+def plant_in(patch: pytest.MonkeyPatch, owner: Any, name: str, change: Callable[[Any], Any], *, call: int = 0) -> None:
+    """Change the results of ``owner.name``. ``call``: the number of the only one that is changed."""
     sound = getattr(owner, name)
-    patch.setattr(owner, name, lambda *given, **options: change(sound(*given, **options)))
+    calls = count(1)
+
+    def faulty(*given: Any, **options: Any) -> Any:
+        result = sound(*given, **options)
+        return change(result) if not call or next(calls) == call else result
+
+    patch.setattr(owner, name, faulty)

@@ -16,7 +16,7 @@ from conformance.judge.updates.expected import expected_groups
 from conformance.reference.binlog.event import encode_event
 from conformance.stream import CaseVerdict
 from tests.checks.mysqlbinlog_replay.faults import REPLAY_FAULTS
-from tests.faults.runner import each
+from tests.faults.runner import each, plant_in
 from tests.harness import planted
 from tests.running import run
 
@@ -42,14 +42,7 @@ def test_replayed_updates_are_the_same(recorded: Recorded) -> None:
 @pytest.mark.usefixtures("one_replay")
 @each(REPLAY_FAULTS)
 def test_a_doctored_state_fails_the_check(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
-    real = room.take_state
-    taken: list[Any] = []
-
-    def doctored(*arguments: Any) -> Any:
-        taken.append(real(*arguments))
-        return room.State(*fault.change(taken[-1])) if len(taken) == 2 else taken[-1]
-
-    monkeypatch.setattr(room, "take_state", doctored)
+    plant_in(monkeypatch, room, "take_state", lambda state: room.State(*fault.change(state)), call=2)
     recorded.fails(check.test_replayed_updates, "after the replay")
     assert recorded.failing == {"replaying/rows"}
 

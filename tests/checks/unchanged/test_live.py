@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.checks.unchanged import check, check_members
 from conformance.checks.unchanged import run as room
 from conformance.harness.profiles import SIZES
-from conformance.servers.roles.update_cases import run_case
 from conformance.stream import CaseVerdict
 from tests.checks.unchanged.faults import OFF_FAULTS, ON_FAULTS, OPTION_FAULTS
-from tests.faults.runner import each
+from tests.faults.runner import each, plant_in
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -56,14 +55,7 @@ def test_the_same_workload_leaves_the_same_log(recorded: Recorded, server: Proce
 def test_a_doctored_log_fails_the_check(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, place: int, name: str, fault: Fault
 ) -> None:
-    real = run_case
-    runs: list[Any] = []
-
-    def doctored(*arguments: Any) -> Any:
-        runs.append(real(*arguments))
-        return replace(runs[-1], events=fault.change(runs[-1].events)) if len(runs) == place + 1 else runs[-1]
-
-    monkeypatch.setattr(room, "run_case", doctored)
+    plant_in(monkeypatch, room, "run_case", lambda it: replace(it, events=fault.change(it.events)), call=place + 1)
     recorded.fails(check.test_other_events_are_unchanged, r"differ|with the option off|in the second run")
     assert recorded.failing == {name}
 
