@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from conformance.explore.oracles.problem import Problem
     from conformance.servers.roles.pair import Pair
     from conformance.servers.wire.packets import Result
-    from tests.explore.faults import Fault
+    from tests.faults.fault import Fault
 
 _DOCUMENTS: Final = ", ".join(
     f"""({n}, '{{"a": "value {n}", "b": {n}, "arr": [{n}, {n + 1}]}}', 'text {n}')""" for n in range(1, 7)
@@ -138,15 +138,15 @@ class Bench:
         world.twins = True
         try:
             world.begin()
-            if fault is not None and fault.alone:
+            if fault is not None and fault.run["alone"]:
                 world.pairs = ()
             for step in SCENARIO:
-                if fault is not None and fault.before == step.shape:
-                    fault.plant(self)
+                if fault is not None and fault.at == step.shape:
+                    fault.change(self)
                 if found := self.episode.step(step)[1]:
                     return found
-            if fault is not None and not fault.before:
-                fault.plant(self)
+            if fault is not None and not fault.at:
+                fault.change(self)
             return self.episode.look(last=True)
         except Died as error:
             return [death(error)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.explore import episode
@@ -16,6 +16,7 @@ from conformance.explore.oracles import growth
 from conformance.explore.oracles import replica as replica_oracle
 from conformance.servers.run.process import ProcessServer
 from tests.explore.bench import PARTIAL_UPDATE, Altered, Bench, refused, rewritten, transactions
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from conformance.servers.wire.packets import Result, Row
@@ -23,19 +24,15 @@ if TYPE_CHECKING:
 Rows = Callable[[tuple["Row", ...]], tuple["Row", ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """``oracle`` is due, with a ``kind`` that fits this pattern. ``before``: the shape of a step; else the last look.
+def _fault(
+    name: str, oracle: str, kind: str, plant: Callable[[Bench], None], before: str = "", *, alone: bool = False
+) -> Fault:
+    """A fault for which an ``oracle`` is due, with a ``kind`` that fits this pattern.
 
-    ``alone``: in a world without a replica, which would see the fault first.
+    ``before``: the shape of the step at which it is planted; else at the last look. ``alone``: in a world without a
+    replica, which would see it first.
     """
-
-    id: str
-    oracle: str
-    kind: str
-    plant: Callable[[Bench], None]
-    before: str = ""
-    alone: bool = False
+    return Fault(name, "", name.replace("-", " "), plant, oracle, at=before, says=kind, run={"alone": alone})
 
 
 # -- ways to plant -----------------------------------------------------------------------------------------------------
@@ -43,12 +40,12 @@ class Fault:
 
 def _replica(name: str, kind: str, *statements: str, side: str = "x", before: str = "") -> Fault:
     """The replica's own tables are changed."""
-    return Fault(f"replica-{name}", "replica", kind, lambda bench: bench.on_replica(*statements, side=side), before)
+    return _fault(f"replica-{name}", "replica", kind, lambda bench: bench.on_replica(*statements, side=side), before)
 
 
 def _source(name: str, oracle: str, kind: str, *statements: str, sides: str, alone: bool = False) -> Fault:
     """Tables of the source are changed, and its log does not say so."""
-    return Fault(name, oracle, kind, lambda bench: bench.on_source(*statements, sides=sides), alone=alone)
+    return _fault(name, oracle, kind, lambda bench: bench.on_source(*statements, sides=sides), alone=alone)
 
 
 def _answer(name: str, kind: str, side: str, before: str, change: Callable[[Result], Result]) -> Fault:
@@ -57,7 +54,7 @@ def _answer(name: str, kind: str, side: str, before: str, change: Callable[[Resu
     def plant(bench: Bench) -> None:
         bench.alter_session(side, answer=lambda _, result: change(result))
 
-    return Fault(f"twin-{name}", "twin", kind, plant, before)
+    return _fault(f"twin-{name}", "twin", kind, plant, before)
 
 
 def _sent(name: str, oracle: str, kind: str, sides: str, before: str, change: Callable[[str], str]) -> Fault:
@@ -67,7 +64,7 @@ def _sent(name: str, oracle: str, kind: str, sides: str, before: str, change: Ca
         for side in sides:
             bench.alter_session(side, send=change)
 
-    return Fault(name, oracle, kind, plant, before)
+    return _fault(name, oracle, kind, plant, before)
 
 
 def _own(name: str, oracle: str, kind: str, words: tuple[str, ...], change: Rows, *, side: str = "x") -> Fault:
@@ -82,17 +79,17 @@ def _own(name: str, oracle: str, kind: str, words: tuple[str, ...], change: Rows
 
         bench.alter_own(answer)
 
-    return Fault(name, oracle, kind, plant)
+    return _fault(name, oracle, kind, plant)
 
 
 def _log(name: str, kind: str, change: Callable[[bytes, str], bytes]) -> Fault:
     """The log that mysqlbinlog gets is changed."""
-    return Fault(f"log-{name}", "mysqlbinlog", kind, lambda bench: bench.alter_log(change))
+    return _fault(f"log-{name}", "mysqlbinlog", kind, lambda bench: bench.alter_log(change))
 
 
 def _stream(name: str, kind: str, change: Callable[[bytes, str], bytes]) -> Fault:
     """The log that the kit's replay gets is changed."""
-    return Fault(f"stream-{name}", "apply", kind, lambda bench: bench.alter_stream(change))
+    return _fault(f"stream-{name}", "apply", kind, lambda bench: bench.alter_stream(change))
 
 
 def _refuse(result: Result) -> Result:
@@ -267,15 +264,15 @@ FAULTS: Final = (
     _replica("index-of-another-expression", "definition", "ALTER TABLE t0 DROP INDEX functional",
              "ALTER TABLE t0 ADD INDEX functional ((CAST(j->>'$.b' AS CHAR(40))))"),
     _replica("table-of-another-engine", "definition", "ALTER TABLE t1 ENGINE = MyISAM"),
-    Fault("replica-index-file-stale", "replica", "index: rows of a plain index", lambda bench: bench.alter_file(
+    _fault("replica-index-file-stale", "replica", "index: rows of a plain index", lambda bench: bench.alter_file(
         "t2.MYI", lambda data: data.replace(b"second", b"sedond"), replica=True)),
-    Fault("replica-transaction-skipped", "replica", "rows", _skipped("x"), "delete"),
-    Fault("replica-twin-transaction-skipped", "replica", "rows of the twin", _skipped("y"), "delete"),
-    Fault("replica-diffs-skipped", "replica", "rows: json and value|rows: generated", _skipped("x"), "update"),
-    Fault("replica-applied-twice", "replica", "rows: rows", _applied_twice),
-    Fault("replica-late", "replica", "late", _late, "delete"),
-    Fault("replica-answer-short", "replica", "rows: rows", _replica_lies),
-    Fault("replica-killed", "died", "replica", _replica_killed),
+    _fault("replica-transaction-skipped", "replica", "rows", _skipped("x"), "delete"),
+    _fault("replica-twin-transaction-skipped", "replica", "rows of the twin", _skipped("y"), "delete"),
+    _fault("replica-diffs-skipped", "replica", "rows: json and value|rows: generated", _skipped("x"), "update"),
+    _fault("replica-applied-twice", "replica", "rows: rows", _applied_twice),
+    _fault("replica-late", "replica", "late", _late, "delete"),
+    _fault("replica-answer-short", "replica", "rows: rows", _replica_lies),
+    _fault("replica-killed", "died", "replica", _replica_killed),
     # The twin has other rows or another answer.
     _source("twin-row-changed", "twin", "rows: value", "UPDATE t0 SET c = 'other' WHERE id = 2", sides="y"),
     _source("twin-row-deleted", "twin", "rows: rows", "DELETE FROM t1 WHERE id = 2", sides="y"),
@@ -285,7 +282,7 @@ FAULTS: Final = (
     _own("twin-generated-value-stale", "twin", "rows: generated value", ("`t0`", "`g`"), _stale, side="y"),
     _answer("error-missing", "error 0/1213", "y", "insert-ignore", _refuse),
     _answer("error-alone", "error 1213/0", "x", "select-count", _refuse),
-    Fault("twin-refusal-lost", "twin", "error 0/1062", _accept, "refused"),
+    _fault("twin-refusal-lost", "twin", "error 0/1062", _accept, "refused"),
     _answer("warning-lost", "warnings", "y", "insert-ignore", lambda result: replace(result, warnings=0)),
     _answer("query-row-lost", "answer", "x", "select", lambda result: replace(result, rows=_less(result.rows))),
     _answer("query-order", "answer", "y", "select", lambda result: replace(result, rows=_turned(result.rows))),
@@ -298,9 +295,9 @@ FAULTS: Final = (
     _source("commit-lost-behind-the-log", "replica", "rows", "DELETE FROM t1 WHERE id = 9", sides="xy"),
     _source("commit-lost-behind-the-log-alone", "mysqlbinlog", "rows", "DELETE FROM t1 WHERE id = 9", sides="xy",
             alone=True),
-    Fault("commit-not-logged", "replica", "rows", lambda bench: bench.on_source(
+    _fault("commit-not-logged", "replica", "rows", lambda bench: bench.on_source(
         "INSERT INTO t1 (id, j) VALUES (10, '{}')", sides="xy")),
-    Fault("commit-not-logged-alone", "mysqlbinlog", "rows", lambda bench: bench.on_source(
+    _fault("commit-not-logged-alone", "mysqlbinlog", "rows", lambda bench: bench.on_source(
         "INSERT INTO t1 (id, j) VALUES (10, '{}')", sides="xy"), alone=True),
     # An index, a generated column, a snapshot.
     _own("index-row-lost", "index", "rows of a plain index", ("`t0`", "FORCE INDEX (`plain`)"), _less),
@@ -309,18 +306,18 @@ FAULTS: Final = (
     _own("index-value-stale", "index", "rows of a functional index", ("FORCE INDEX (`functional`)",), _stale),
     _own("index-member-lost", "index", "rows of a multi-valued index", ("FORCE INDEX (`multi`)",), _less),
     _own("index-member-stale", "index", "rows of a multi-valued index", ("FORCE INDEX (`multi`)",), _more),
-    Fault("index-file-stale", "index", "rows of a plain index", lambda bench: bench.alter_file(
+    _fault("index-file-stale", "index", "rows of a plain index", lambda bench: bench.alter_file(
         "t2.MYI", lambda data: data.replace(b"second", b"sedond"), sides="x")),
     _own("check-table-corrupt", "check-table", "error: Corrupt", ("CHECK TABLE",), _corrupt),
     _own("check-table-entries", "check-table", "entries", ("CHECK TABLE",), _entries, side="y"),
-    Fault("check-table-key-file", "check-table", "", lambda bench: bench.alter_file(
+    _fault("check-table-key-file", "check-table", "", lambda bench: bench.alter_file(
         "t2.MYI", lambda data: data.replace((1002).to_bytes(4, "big"), (1022).to_bytes(4, "big")), sides="x")),
     _own("generated-copy-differs", "generated", "generated value", ("binlog_lab_copy", "SELECT `id`, "), _stale),
-    Fault("generated-file-stale", "generated", "generated value", lambda bench: bench.alter_file(
+    _fault("generated-file-stale", "generated", "generated value", lambda bench: bench.alter_file(
         "t2.MYD", lambda data: data.replace(b"second!", b"zecond!"), sides="xy"), alone=True),
-    Fault("snapshot-moves", "snapshot", "rows", _snapshot_moves),
-    Fault("snapshot-uncommitted", "snapshot", "rows", _snapshot_uncommitted),
-    Fault("snapshot-row-lost", "snapshot", "rows", _snapshot_loses),
+    _fault("snapshot-moves", "snapshot", "rows", _snapshot_moves),
+    _fault("snapshot-uncommitted", "snapshot", "rows", _snapshot_uncommitted),
+    _fault("snapshot-row-lost", "snapshot", "rows", _snapshot_loses),
     # The log.
     _log("transaction-dropped", "rows: rows", _dropped),
     _log("transaction-twice", "rows: rows", _doubled("t1")),
@@ -340,10 +337,10 @@ FAULTS: Final = (
     _stream("diff-value-changed", "rows", lambda log, schema: rewritten(
         log, schema, "t0", b"changed", b"chanGed", kind=PARTIAL_UPDATE)),
     # The server.
-    Fault("memory-grows", "growth", "memory", lambda bench: bench.patch(growth, "LIMIT", 1 << 20)),
-    Fault("source-killed", "died", "source", _source_killed, "inside"),
-    Fault("source-killed-at-the-end", "died", "source", _source_killed),
-    Fault("statement-slow", "time", "slow select-count", _slow, "select-count"),
-    Fault("reading-refused", "reading", "error 1030", _unreadable),
-    Fault("reading-file-gone", "reading", "error", lambda bench: bench.alter_file("t2.MYD", None, sides="x")),
+    _fault("memory-grows", "growth", "memory", lambda bench: bench.patch(growth, "LIMIT", 1 << 20)),
+    _fault("source-killed", "died", "source", _source_killed, "inside"),
+    _fault("source-killed-at-the-end", "died", "source", _source_killed),
+    _fault("statement-slow", "time", "slow select-count", _slow, "select-count"),
+    _fault("reading-refused", "reading", "error 1030", _unreadable),
+    _fault("reading-file-gone", "reading", "error", lambda bench: bench.alter_file("t2.MYD", None, sides="x")),
 )  # fmt: skip

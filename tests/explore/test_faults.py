@@ -10,13 +10,15 @@ import pytest
 from conformance.explore.topologies import pair_gtid
 from conformance.servers.run.process import ProcessMaker
 from tests.explore.bench import Bench
-from tests.explore.faults import FAULTS, Fault
+from tests.explore.faults import FAULTS
+from tests.faults.runner import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.explore.world import World
     from conformance.servers.install.installation import Installation
+    from tests.faults.fault import Fault
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +39,11 @@ def test_without_a_fault_no_oracle_sees_anything(world: World) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.planted
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+@each(FAULTS)
 def test_the_oracle_that_is_due_sees_the_fault(world: World, fault: Fault) -> None:
     problems = Bench(world).problems(fault)
-    assert {problem.oracle for problem in problems} == {fault.oracle}, problems
-    assert any(re.search(fault.kind, problem.kind) for problem in problems), problems
+    assert {problem.oracle for problem in problems} == {fault.verdict}, problems
+    assert any(re.search(fault.says, problem.kind) for problem in problems), problems
 
 
 @pytest.mark.live
@@ -52,7 +53,7 @@ def test_the_world_is_as_sound_as_before(world: World) -> None:
 
 def test_there_are_forty_faults_and_each_oracle_is_due() -> None:
     assert len({fault.id for fault in FAULTS}) == len(FAULTS) >= 40
-    assert {fault.oracle for fault in FAULTS} == {
+    assert {fault.verdict for fault in FAULTS} == {
         "replica", "twin", "index", "check-table", "generated", "snapshot", "mysqlbinlog", "died", "time", "reading",
         "apply", "growth",
     }  # fmt: skip
