@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from conformance.cli.console import CouldNotRun, NamedCommands, Usage, narrate, unknown
+from conformance.cli.groups import NamedCommands
+from conformance.console import narrate
 from conformance.exit_code import ExitCode
+from conformance.user_errors import CouldNotRun, Usage, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

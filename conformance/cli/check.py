@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.cli.console import InputCorrupt, Output, Usage, error, unknown
-from conformance.cli.encryption import keyring_option, read_keyring
-from conformance.cli.logs import MAX_UNCOMPRESSED, check_files, read_log, refused, with_following
-from conformance.cli.remote_logs import RemoteName, ending_well, numbers_of, remote_options
+from conformance.cli.encryption import keyring_option
+from conformance.cli.log_options import MAX_UNCOMPRESSED, remote_options
+from conformance.console import Output, error
+from conformance.keyring_file import read_keyring
+from conformance.logs.events import read_log
+from conformance.logs.inputs import check_files, with_following
+from conformance.logs.refusals import refused
+from conformance.logs.remote import RemoteName, ending_well, numbers_of
+from conformance.user_errors import InputCorrupt, Usage, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,8 +118,8 @@ def _read(survey: Survey, files: Sequence[str], limit: int | None, keyring: Keyr
                     except CodecError as problem:
                         raise refused(path, event.located(problem)) from problem
             except InputCorrupt as problem:
-                error(problem.format_message())
-                survey.files[-1].error = problem.format_message().removeprefix(f"{path}: ")
+                error(str(problem))
+                survey.files[-1].error = str(problem).removeprefix(f"{path}: ")
     survey.finish()
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from conformance.cli.console import Usage
 from conformance.subjects.specs import SubjectSpecError, builtin_names, parse_subject
+from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from conformance.cli.columns import ORDER, OrderedServers, column_names, named_subjects, server_pairs
-from conformance.cli.console import CouldNotRun, Usage, error, narrate, progress, unknown
 from conformance.cli.on_spark import campaigns, require_private
+from conformance.console import error, narrate, progress
+from conformance.user_errors import CouldNotRun, Usage, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

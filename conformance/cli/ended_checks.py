@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.cli.check_items import check_name, requirements_of
-from conformance.cli.interrupts import interrupted
+from conformance.interrupts import interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import CouldNotRun, NamedCommands, Usage, narrate
 from conformance.cli.fuzz_inputs import CORPORA, chosen, coverage, export, merge, minimize, replay
 from conformance.cli.fuzz_server import server
+from conformance.cli.groups import NamedCommands
+from conformance.console import narrate
 from conformance.exit_code import ExitCode
+from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

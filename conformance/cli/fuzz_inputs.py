@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.console import narrate
 from conformance.exit_code import ExitCode
+from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:
     from fuzz.runner.targets import Target

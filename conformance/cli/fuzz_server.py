@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import Usage, narrate, progress
-from conformance.cli.server_use import server_errors
+from conformance.console import narrate, progress
 from conformance.exit_code import ExitCode
+from conformance.server_errors import server_errors
+from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
     from fuzz.campaigns.campaign import Campaign

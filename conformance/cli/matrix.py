@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import CouldNotRun, InputCorrupt, NamedCommands, Usage, narrate
-from conformance.cli.encryption import keyring_option, read_keyring
-from conformance.cli.jobs import children_errors, jobs_option
-from conformance.cli.logs import MAX_UNCOMPRESSED, hint_of
+from conformance.cli.encryption import keyring_option
+from conformance.cli.groups import NamedCommands
+from conformance.cli.jobs import jobs_option
+from conformance.cli.log_options import MAX_UNCOMPRESSED
+from conformance.console import narrate
 from conformance.exit_code import ExitCode
+from conformance.keyring_file import read_keyring
+from conformance.logs.refusals import hint_of
+from conformance.user_errors import CouldNotRun, InputCorrupt, Usage
 
 if TYPE_CHECKING:
     from scenarios.estimate.questions import Trouble
@@ -146,7 +150,8 @@ def run(
 
 def _live(matrix: Matrix, number: int, spec: str) -> Live:
     """Run a sample of scenarios on a server, which the lab starts or connects to."""
-    from conformance.cli.server_use import fetch_progress, server_errors
+    from conformance.cli.fetch_progress import fetch_progress
+    from conformance.server_errors import server_errors
     from conformance.servers.auto import resolve
     from conformance.servers.errors import ServerError
     from scenarios.live import run_live
@@ -216,8 +221,8 @@ def estimate(
     """
     import json
 
-    from scenarios.binlogs.files import find_logs
-    from scenarios.binlogs.options import OptionError
+    from conformance.logs.paths import find_logs
+    from conformance.logs.rows.options import OptionError
     from scenarios.estimate.choice import spark_for
     from scenarios.estimate.report import as_data, as_text
     from scenarios.spark.session import SparkUnavailable
@@ -236,8 +241,7 @@ def estimate(
         if master is None:
             from scenarios.estimate.inline import estimate as by_loop
 
-            with children_errors():
-                found = by_loop(files, limit, keys, jobs)
+            found = by_loop(files, limit, keys, jobs)
         else:
             from scenarios.spark.estimates import estimate as by_spark
             from scenarios.spark.session import require_packages, session
@@ -260,7 +264,7 @@ def _end_of_estimate(damage: list[Trouble]) -> None:
     """The exit of a file command: 1 if a log is corrupt, truncated or encrypted, 2 if a file is no log. The result is
     printed first.
     """
-    from scenarios.binlogs.reading import NO_LOG
+    from conformance.logs.part_events import NO_LOG
 
     corrupt = [problem for problem in damage if problem.code not in NO_LOG]
     for problem in corrupt or damage:

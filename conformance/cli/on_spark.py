@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.console import narrate
 from conformance.report.directory import UPDATES_DIR
 from conformance.servers.specs import Kind
+from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import Usage
 from conformance.cli.dialects import named_dialect
 from conformance.cli.predict_output import as_json, as_text
 from conformance.exit_code import ExitCode
+from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
     from conformance.reference.dialect import Dialect, JsonForms

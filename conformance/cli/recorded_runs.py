@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from conformance.cli.console import Usage
 from conformance.servers.recording.directory import Manifest
 from conformance.servers.recording.recordings import Recording, finish_recording, open_recording, start_recording
 from conformance.servers.recording.tape import NoAnswer
 from conformance.servers.specs import Kind, parse_spec
+from conformance.user_errors import Usage
 from conformance.version import __version__
 
 if TYPE_CHECKING:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Final
 import click
 from click.core import ParameterSource
 
-from conformance.cli.console import Usage, narrate
+from conformance.cli.fetch_progress import fetch_progress
 from conformance.cli.replay_decoders import PREFIX, is_finding, print_decoders, replay_decoders
-from conformance.cli.server_use import fetch_progress, server_errors
+from conformance.console import narrate
 from conformance.exit_code import ExitCode
 from conformance.messages import counted
+from conformance.server_errors import server_errors
+from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

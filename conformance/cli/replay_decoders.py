@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate, unknown
+from conformance.console import narrate
 from conformance.exit_code import ExitCode
 from conformance.messages import printable
+from conformance.user_errors import CouldNotRun, Usage, unknown
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.console import narrate
 from conformance.exit_code import ExitCode
+from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:
     from conformance.harness.restarts.run import Restarts

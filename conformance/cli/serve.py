@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.console import narrate
+from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:
     from conformance.servers.source.log_files import LogFiles

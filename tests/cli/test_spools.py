@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from conformance.cli import spools
-from conformance.cli.spools import SortedSpool, TupleSpool
+from conformance.logs import spools
+from conformance.logs.spools import SortedSpool, TupleSpool
 
 
 @pytest.fixture(params=[1, 1_000, 1 << 30], ids=["a file for each tuple", "a file", "memory"])

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from conformance.logs.parts import parts_of
+from conformance.logs.paths import find_logs
+from conformance.logs.rows.options import OptionError
+from conformance.logs.rows.tuples import BinlogProblem, read_rows
 from conformance.reference.binlog.files import decode_file
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import RowsBody
 from conformance.reference.binlog.writer import FileWriter
 from generators.draw import Stream
 from generators.streams import Starts
-from scenarios.binlogs.files import find_logs
-from scenarios.binlogs.options import OptionError, parse_options
-from scenarios.binlogs.parts import parts_of
-from scenarios.binlogs.rows import BinlogProblem, read_rows
+from scenarios.spark.options import parse_options
 from tests.scenarios.binlog_checks import (
     FILES,
     GTID,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.logs.following import FollowError, Logs, Offset
+from conformance.logs.rows.options import OptionError
+from conformance.logs.rows.tuples import read_rows
 from conformance.reference.binlog.files import decode_file
-from scenarios.binlogs.follow import FollowError, Logs, Offset
-from scenarios.binlogs.options import OptionError
-from scenarios.binlogs.rows import read_rows
 from tests.scenarios.binlog_checks import NAMES, asked, relay_of_another
 
 if TYPE_CHECKING:
