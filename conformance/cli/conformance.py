@@ -167,8 +167,8 @@ def command(
     seed = seed or str(secrets.randbelow(1 << 32))
     narrate(_plan(seed, updates or PROFILES[profile], [str(spec) for spec, _ in parsed], list(map(str, decoders))))
     # Loading the checks takes a second: the run has already said what it is.
-    from conformance.cli.replay import check_witnesses
     from conformance.harness.settings import Settings
+    from conformance.harness.witnesses import check_witnesses
     from conformance.requirements.versions import OBSERVED
 
     try:

@@ -7,7 +7,7 @@ import json
 import click
 
 from conformance.console import narrate
-from conformance.server_errors import server_errors
+from conformance.server_use import server_errors
 from conformance.user_errors import CouldNotRun
 
 _BUILDS = {

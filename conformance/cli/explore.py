@@ -10,7 +10,7 @@ import click
 
 from conformance.console import narrate, progress
 from conformance.exit_code import ExitCode
-from conformance.server_errors import server_errors
+from conformance.server_use import server_errors
 from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:

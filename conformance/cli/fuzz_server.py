@@ -13,7 +13,7 @@ import click
 
 from conformance.console import narrate, progress
 from conformance.exit_code import ExitCode
-from conformance.server_errors import server_errors
+from conformance.server_use import server_errors
 from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def server(
         raise Usage("--seconds and --runs exclude each other")
     with server_errors():
         narrate(f"campaign {name}, server {parse_spec(server)}")  # Printed first: loading the campaign takes a second.
-    from conformance.cli.replay import as_sql
+    from conformance.harness.scripts.of_case import script_of
     from conformance.requirements.deviations import load_deviations
     from fuzz.campaigns.buckets import Buckets
     from fuzz.campaigns.campaign import Budget, Campaign
@@ -124,7 +124,7 @@ def server(
             seed=seed,
             channels=openers(maker, bench, tuple(chosen), stack, narrate, jobs=jobs or 2 * (os.cpu_count() or 1)),
             buckets=Buckets(bench, equal, earlier=read_known(root / name)),
-            findings=Findings(root=root / name, about=about, as_script=as_sql),
+            findings=Findings(root=root / name, about=about, as_script=script_of),
             journal=stack.enter_context(Journal(root, asked)),
             narrate=narrate,
             progress=show,

@@ -150,8 +150,7 @@ def run(
 
 def _live(matrix: Matrix, number: int, spec: str) -> Live:
     """Run a sample of scenarios on a server, which the lab starts or connects to."""
-    from conformance.cli.fetch_progress import fetch_progress
-    from conformance.server_errors import server_errors
+    from conformance.server_use import fetch_progress, server_errors
     from conformance.servers.auto import resolve
     from conformance.servers.errors import ServerError
     from scenarios.live import run_live

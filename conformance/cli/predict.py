@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cases.prediction_text import as_json, as_text
 from conformance.cli.dialects import named_dialect
-from conformance.cli.predict_output import as_json, as_text
 from conformance.exit_code import ExitCode
 from conformance.user_errors import Usage
 

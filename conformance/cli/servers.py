@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.cli.fetch_progress import fetch_progress
 from conformance.cli.groups import NamedCommands
 from conformance.cli.servers_clean import clean
 from conformance.console import narrate
-from conformance.server_errors import server_errors
+from conformance.server_use import fetch_progress, server_errors
 from conformance.user_errors import Usage
 
 if TYPE_CHECKING:

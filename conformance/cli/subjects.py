@@ -6,10 +6,10 @@ import json
 
 import click
 
-from conformance.cli.fetch_progress import fetch_progress
 from conformance.cli.groups import NamedCommands
 from conformance.console import error, narrate
 from conformance.exit_code import ExitCode
+from conformance.server_use import fetch_progress
 from conformance.user_errors import unknown
 
 

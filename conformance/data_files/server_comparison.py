@@ -8,7 +8,7 @@ from conformance.console import narrate
 from conformance.data_files.tablespaces import refusals
 from conformance.exit_code import ExitCode
 from conformance.messages import counted
-from conformance.server_errors import server_errors
+from conformance.server_use import server_errors
 from conformance.user_errors import Usage
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from conformance import interrupts
 from conformance.messages import did_you_mean
 from conformance.reference.binlog.header import MAGIC, Flag
 from conformance.reference.event_types import EventType
-from conformance.server_errors import server_errors
+from conformance.server_use import server_errors
 from conformance.user_errors import CouldNotRun, InputCorrupt, Usage
 
 if TYPE_CHECKING:

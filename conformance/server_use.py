@@ -1,4 +1,4 @@
-"""The progress of fetching a server or a subject."""
+"""The use of servers by a command: their errors with its exit codes, and the progress of a fetch."""
 
 from __future__ import annotations
 
@@ -6,11 +6,24 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from conformance.console import progress
+from conformance.servers.errors import ServerError, SpecError
+from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conformance.servers.install import bundle
+
+
+@contextlib.contextmanager
+def server_errors() -> Iterator[None]:
+    """Raise errors of servers as those of a command: 2 for a wrong spec, 3 for what could not run."""
+    try:
+        yield
+    except SpecError as problem:
+        raise Usage(str(problem)) from problem
+    except ServerError as problem:
+        raise CouldNotRun(str(problem)) from problem
 
 
 @contextlib.contextmanager

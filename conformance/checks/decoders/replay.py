@@ -1,4 +1,4 @@
-"""``binlog-lab replay decoder:GROUP/NAME --subject X``: Cases of the decoder suite to a subject, or printed.
+"""Cases of the decoder suite again, to a subject, or printed.
 
 A finding about a decoder is replayed by its directory.
 """

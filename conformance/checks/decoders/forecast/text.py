@@ -1,4 +1,4 @@
-"""The findings of ``binlog-lab check`` as text, Markdown, or an object for JSON."""
+"""The findings of a forecast as text, Markdown, or an object for JSON."""
 
 from __future__ import annotations
 

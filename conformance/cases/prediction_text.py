@@ -1,4 +1,4 @@
-"""The findings of ``binlog-lab predict``, as text or as an object for JSON."""
+"""Predicted updates as text, or as objects for JSON."""
 
 from __future__ import annotations
 
