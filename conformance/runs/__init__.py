@@ -1,1 +1,1 @@
-"""Runs that a command starts from several packages: stored Cases again, the suite's export, the lab as a source."""
+"""Work that commands start from several packages: stored Cases, fuzz and matrix runs, exports, servers, predictions."""
