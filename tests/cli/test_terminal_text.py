@@ -24,8 +24,8 @@ from conformance.report.terminal import console_on
 from conformance.requirements.versions import dialect_of, parse_version
 from conformance.user_errors import unknown
 from tests.live import PROGRAM, environment
-from tests.logs import log_file
 from tests.reference.text.made_logs import table_of
+from tests.written_logs import log_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,7 +24,7 @@ from conformance.reference.event_types import EventType
 from conformance.reference.text.row_changes import RowChanges
 from generators.streams import stream
 from scenarios.spark.options import parse_options
-from tests.logs import row_group
+from tests.written_logs import row_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

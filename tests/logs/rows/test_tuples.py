@@ -1,4 +1,4 @@
-"""Binary logs as rows, without Spark: the rows of the command, however a file is cut and whatever is wrong with it."""
+"""Binary logs as tuples: the rows of the command, however a file is cut and whatever is wrong with it."""
 
 from __future__ import annotations
 
