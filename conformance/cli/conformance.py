@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.cli.columns import ORDER, OrderedServers, column_names, named_subjects, server_pairs
-from conformance.cli.on_spark import campaigns, require_private
+from conformance.cli.ordered_servers import ORDER, OrderedServers
 from conformance.console import error, narrate, progress
+from conformance.runs.columns import column_names, named_subjects, server_pairs
+from conformance.runs.on_spark import campaigns, require_private
 from conformance.user_errors import CouldNotRun, Usage, unknown
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def command(
     if judged is not None:
         requirements, updates, seed, profile = judged.requirements, judged.updates, judged.seed, judged.profile
     elif record is not None:
-        from conformance.cli.recorded_runs import refuse_with_recording
+        from conformance.runs.recorded_runs import refuse_with_recording
 
         several = len(parsed) > 1 or any(spec.kind is Kind.NONE for spec, _ in parsed)
         refuse_with_recording(
@@ -234,7 +235,7 @@ def command(
 
 def _recording(specs: list[ServerSpec], refused: dict[str, Any], kept: dict[str, Any]) -> Manifest | None:
     """The manifest of the recording that is judged, if the run is about one. ``kept``: what it decides itself."""
-    from conformance.cli.recorded_runs import recording_in, refuse_with_recording
+    from conformance.runs.recorded_runs import recording_in, refuse_with_recording
     from conformance.servers.errors import SpecError
 
     try:
@@ -361,9 +362,9 @@ def _pytest(run: LabRun, *more: str) -> None:
 
 def _list(requirements: frozenset[str], profile: str, kinds: frozenset[bool]) -> int:
     """Print the checks that would run, one a line."""
-    from conformance.cli.check_items import check_name, requirements_of
     from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
+    from conformance.runs.check_items import check_name, requirements_of
 
     run = LabRun(lambda _: Settings(), requirements=requirements, profile=profile, kinds=kinds)
     _pytest(run, "--collect-only")

@@ -1,1 +1,1 @@
-"""Work that commands start from several packages: stored Cases, fuzz and matrix runs, exports, servers, predictions."""
+"""Work that commands start from several packages: runs of checks and matrices, stored Cases, exports, servers."""

@@ -11,10 +11,10 @@ import jsonschema
 import pytest
 
 from conformance import interrupts
-from conformance.cli.columns import column_names, server_pairs
 from conformance.cli.plugin import LabRun
 from conformance.harness.campaign.run import CampaignFailed
 from conformance.harness.settings import Settings
+from conformance.runs.columns import column_names, server_pairs
 from conformance.servers.errors import CaptureError, ConnectionLost, NoBinaryLog, ProtocolError, SqlError
 from conformance.servers.recording.tape import NoAnswer
 from conformance.stream import Block, CaseVerdict, Subject

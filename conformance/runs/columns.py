@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-import click
-
 from conformance.subjects.specs import SubjectSpecError, builtin_names, parse_subject
 from conformance.user_errors import Usage
 
@@ -15,20 +13,8 @@ if TYPE_CHECKING:
 
     from conformance.subjects.specs import SubjectSpec
 
-ORDER: Final = "conformance.cli.columns"  # in the context: names of options in the order in which they were given
 ALL: Final = "all"  # of --subject
-_SERVER, _REPLICA = "servers", "replicas"
-
-
-class OrderedServers(click.Command):
-    """A command that keeps the order of its options: a ``--replica`` belongs to the ``--server`` before it."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the options as click does, and remember their order."""
-        parser = self.make_parser(ctx)
-        _, _, order = parser.parse_args(args=list(args))
-        ctx.meta[ORDER] = tuple(parameter.name for parameter in order if parameter.name in (_SERVER, _REPLICA))
-        return super().parse_args(ctx, args)
+SERVER, REPLICA = "servers", "replicas"  # names of options
 
 
 def server_pairs(
@@ -38,7 +24,7 @@ def server_pairs(
     pairs: list[tuple[str, str]] = []
     given, followers = iter(servers), iter(replicas)
     for name in order:
-        if name == _SERVER:
+        if name == SERVER:
             pairs.append((next(given), ""))
             continue
         replica = next(followers)
