@@ -1,4 +1,4 @@
-"""Common parts of the commands that read InnoDB data files: opening, windows, errors with their exit codes, notes."""
+"""Tablespaces in files: opening, windows, errors for the user, notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``binlog-lab lob --undo``: every older version of a value, from the data file and the undo tablespaces."""
+"""Every older version of a value, from the data file and the undo tablespaces."""
 
 from __future__ import annotations
 

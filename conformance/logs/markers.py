@@ -1,4 +1,4 @@
-"""Messages of ``decode`` about the boundary markers of a file (WL#4162, I3); a file without markers gets no message."""
+"""Messages about the boundary markers of a file (WL#4162, I3); a file without markers gets no message."""
 
 from __future__ import annotations
 

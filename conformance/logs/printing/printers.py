@@ -1,4 +1,4 @@
-"""The output of ``decode`` for the events of logs: the text of mysqlbinlog, or a line for each row change.
+"""The printers of events: the text of mysqlbinlog, or a line for each row change.
 
 A printer can stop between two transactions and another one go on there: ``state`` has all that the rest depends on.
 Each printer imports the modules for its form when it is made, because for a short log most of the time goes to imports.

@@ -1,4 +1,4 @@
-"""``decode --jobs``: parts of logs in processes of their own, and one output in order.
+"""Logs printed side by side: their parts in processes of their own, and one output in order.
 
 A part begins between two transactions. What is printed there may depend on what was printed before: a session's
 settings, a GTID, a transaction that a filter leaves open. So a part's reader guesses this state: it takes that of the

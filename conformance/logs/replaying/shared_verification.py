@@ -1,4 +1,4 @@
-"""``apply --verify --jobs``: the tables shared out between processes.
+"""Tables shared out between processes, to be compared with data files.
 
 A replay needs all statements and transactions in order, but the rows of a table need no other table's. So each worker
 reads all logs, follows every statement, and replays and compares the rows of its own tables alone. All workers see the

@@ -1,4 +1,4 @@
-"""``binlog-lab apply --undo``: SQL that takes transactions back, newest first."""
+"""SQL that takes transactions back, newest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``binlog-lab apply --verify``: the tables that the logs give against the rows in InnoDB's data files."""
+"""The tables that the logs give against the rows in InnoDB's data files."""
 
 from __future__ import annotations
 
