@@ -55,12 +55,11 @@ def expand(
 
 def _lacks_documents(path: str, limit: int | None, keyring: Keyring | None) -> bool:
     """Whether documents must come from earlier events: only then are the tables of the log kept in memory."""
-    from conformance.reference.binlog.files import FileReader, read_events
+    from conformance.reference.binlog.files import read_events
     from conformance.reference.errors import CodecError
     from conformance.reference.replay.full_rows import needs_earlier_rows
-    from conformance.requirements.reading import rules_of
 
-    reader = FileReader(expand=True, limit=limit, rules_for=rules_of)
+    reader = log_reader(limit=limit)
     with whole_file(path, keyring) as (file, _):
         try:
             return any(needs_earlier_rows(event) for event in read_events(file, reader=reader))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance import interrupts
 from conformance.messages import did_you_mean
-from conformance.reference.binlog.header import MAGIC, Flag
+from conformance.reference.binlog.header import HEADER, MAGIC, Flag
 from conformance.reference.event_types import EventType
 from conformance.server_use import server_errors
 from conformance.user_errors import CouldNotRun, InputCorrupt, Usage
@@ -28,7 +28,6 @@ _NON_BLOCKING: Final = 1  # the server ends the dump at the end of its log
 _SERVER_ID: Final = 0x4C414221  # of a reader that waits: the server takes it for a replica, and two need two ids
 _HEARTBEAT: Final = 10  # seconds: a server that is silent for longer is not there any more
 _COMMAND: Final = Struct("<BIHI")
-_HEADER: Final = Struct("<IBIIIH")
 _SENT_ONLY: Final = frozenset((EventType.HEARTBEAT, EventType.HEARTBEAT_V2))
 
 
@@ -193,7 +192,7 @@ class RemoteLog:
                 + name.encode()
             ) as events:
                 for event in events:
-                    _, kind, _, _, end, flags = _HEADER.unpack_from(event)
+                    _, kind, _, _, end, flags = HEADER.unpack_from(event)
                     if kind == EventType.ROTATE and (flags & Flag.ARTIFICIAL or not end):
                         target = rotate_target(event)
                         if target != name:

@@ -50,7 +50,7 @@ def _text_lines(tables: Iterable[TableState]) -> Iterator[str]:
         yield f"{'.'.join(state.name)}: {counted(len(state.rows), 'row')}"
         yield "  " + "\t".join(state.column_names())
         for row in rows:
-            yield "  " + "\t".join("NULL" if value is None else _one_line(value) for value in row)
+            yield "  " + "\t".join("NULL" if value is None else one_line(value) for value in row)
 
 
 def _json_lines(tables: Sequence[TableState]) -> Iterator[str]:
@@ -87,5 +87,6 @@ def _sorted_rows(state: TableState, *, numeric: bool = False) -> Iterator[Sequen
     return spool.take()
 
 
-def _one_line(value: str) -> str:
+def one_line(value: str) -> str:
+    """Text on one line, without tabs."""
     return value.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from conformance.console import Output, narrate
 from conformance.data_files.tablespaces import tablespaces
+from conformance.logs.replaying.tables_output import one_line
 from conformance.messages import counted
 from conformance.user_errors import InputCorrupt
 
@@ -59,7 +60,7 @@ class Verification:
             if form == "json":
                 shown.append(_entry(found))
             else:
-                output.write("".join(f"{_one_line(line)}\n" for line in _lines(found)).encode("utf-8", "replace"))
+                output.write("".join(f"{one_line(line)}\n" for line in _lines(found)).encode("utf-8", "replace"))
         if form == "json":
             text = json.dumps({"tables": shown, "problems": problems}, ensure_ascii=False, indent=1)
             output.write(text.encode("utf-8", "replace") + b"\n")
@@ -132,7 +133,3 @@ def _key(key: Key) -> str:
 
 def _value(text: str | None) -> str:
     return "NULL" if text is None else f"'{text}'"
-
-
-def _one_line(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
