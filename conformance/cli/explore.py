@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate, progress
-from conformance.cli.server_use import server_errors
+from conformance.console import narrate, progress
 from conformance.exit_code import ExitCode
+from conformance.server_use import server_errors
+from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:
     from conformance.explore.explorer import Explorer

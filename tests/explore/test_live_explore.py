@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from conformance.servers.install.installation import Installation
 
+PAGE = ROOT / "docs/tasks/explore.md"
+
 
 def results(report: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((report / "results.json").read_text("utf-8"))
@@ -60,13 +62,19 @@ def test_ctrl_c_ends_a_run_as_incomplete_with_a_report(installation: Installatio
     assert "Incomplete" in (tmp_path / "explore-report" / "index.html").read_text("utf-8")
 
 
+SCRIPTS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
 @pytest.mark.live
-def test_the_script_of_the_page_is_a_live_test(installation: Installation) -> None:
-    page = (ROOT / "docs/tasks/explore.md").read_text("utf-8")
-    (block,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    exec(block, {})
+@pytest.mark.parametrize("number", range(2), ids=["script", "hypothesis"])
+def test_the_scripts_of_the_page_are_live_tests(installation: Installation, number: int) -> None:
+    exec(SCRIPTS[number], {})
+
+
+@pytest.mark.live
+def test_the_script_of_the_page_can_fail(installation: Installation) -> None:
     with pytest.raises(AssertionError):
-        exec(block.replace("== []", "!= []"), {})
+        exec(SCRIPTS[0].replace("== []", "!= []"), {})
 
 
 @pytest.mark.parametrize(

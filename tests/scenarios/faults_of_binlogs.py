@@ -15,12 +15,14 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.logs import part_events as reading
+from conformance.logs import parts
+from conformance.logs.part_events import Problem
+from conformance.logs.rows import tuples as rows
 from conformance.reference.binlog import files as binlog_files
 from conformance.reference.binlog.header import HEADER
 from conformance.reference.errors import CodecError
 from conformance.reference.text.row_changes import Gtids, changes_of
-from scenarios.binlogs import parts, reading, rows
-from scenarios.binlogs.reading import Problem
 from tests.faults.fault import Fault, Plant
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from scenarios.binlogs.parts import Part
+    from conformance.logs.parts import Part
 
 EVENTS, READ, CHANGES, FOUND = reading.part_events, reading.read_part, changes_of, rows._found
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.logs.parts import Part
 from conformance.reference.jsonb.encode import encode
-from scenarios.binlogs.parts import Part
 from scenarios.estimate.costs import field_cost
 from scenarios.estimate.inline import Store, measure
 from scenarios.estimate.questions import PERCENTS, WORST, Figures, figures
