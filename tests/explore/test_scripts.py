@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from conformance.explore.oracles.problem import Problem
-from conformance.explore.scripts import FIRST, SECOND, STILL, _faulty, open_transaction, render
+from conformance.explore.scripts import FIRST, SECOND, STILL, Printed, _faulty, open_transaction, render
 from conformance.explore.steps import SNAPSHOT, Step
 
 UPDATE = Step("UPDATE t0 SET j = ⟦JSON_SET(j, '$.a', 1)⟧", "update")
@@ -80,22 +80,34 @@ def test_a_fault_of_several_sessions_is_a_shell_script_that_parses(script: tuple
     assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
 
 
+TWO = f"DO 1;\nSELECT '{SECOND}' AS '';\nDO 1;\nSELECT 1;\n"  # the second way begins at line 2
+
+
 @pytest.mark.parametrize(
-    ("problem", "printed", "shown"),
+    ("problem", "out", "said", "shown"),
     [
-        (Problem("index", "rows", ""), f"{FIRST}\n1\n2\n{SECOND}\n1\n", True),
-        (Problem("index", "rows", ""), f"{FIRST}\n1\n2\n{SECOND}\n2\n1\n", False),
-        (Problem("index", "order of a plain index", ""), f"{FIRST}\n1\n2\n{SECOND}\n2\n1\n", True),
-        (Problem("twin", "rows: json", ""), f"{FIRST}\n1\n{SECOND}\n1\n", False),
-        (Problem("twin", "error 0/1213", ""), f"{FIRST}\n{SECOND}\nERROR 1213 (40001) at line 3: x", True),
-        (Problem("replica", "stopped 1032", ""), "Last_SQL_Errno: 1032", True),
-        (Problem("replica", "stopped 1032", ""), "nothing", False),
-        (Problem("check-table", "error: Corrupt", ""), "explored.t0\tcheck\tstatus\tOK", False),
-        (Problem("check-table", "error: Corrupt", ""), "explored.t0\tcheck\terror\tCorrupt", True),
-        (Problem("reading", "error 1030", ""), "ERROR 1030 (HY000) at line 9: x", True),
-        (Problem("died", "source: x", ""), STILL, False),
-        (Problem("died", "source: x", ""), "ERROR 2013 (HY000)", True),
+        (Problem("index", "rows", ""), f"{FIRST}\n1\n2\n{SECOND}\n1\n", "", True),
+        (Problem("index", "rows", ""), f"{FIRST}\n1\n2\n{SECOND}\n2\n1\n", "", False),
+        (Problem("index", "rows", ""), f"{FIRST}\n1\n{SECOND}\n1\n", "ERROR 1062 (23000) at line 1: x", False),
+        (Problem("index", "order of a plain index", ""), f"{FIRST}\n1\n2\n{SECOND}\n2\n1\n", "", True),
+        (Problem("twin", "rows: json", ""), f"{FIRST}\n1\n{SECOND}\n1\n", "", False),
+        (Problem("twin", "warnings", ""), f"{FIRST}\nexplored_x\n{SECOND}\nexplored_y\n", "", False),
+        (Problem("twin", "error 0/1213", ""), f"{FIRST}\n{SECOND}", "ERROR 1213 (40001) at line 3: x", True),
+        (Problem("twin", "error 0/1213", ""), f"{FIRST}\n{SECOND}",
+         "ERROR 1213 (40001) at line 1: x\nERROR 1213 (40001) at line 3: x", False),
+        (Problem("replica", "stopped 1032", ""), f"{FIRST}\n{SECOND}\nLast_SQL_Errno: 1032", "", True),
+        (Problem("replica", "stopped 1032", ""), f"ERROR 1032 (HY000)\n{FIRST}\n{SECOND}\n", "", False),
+        (Problem("mysqlbinlog", "error 1032", ""), f"{FIRST}\n{SECOND}\nERROR 1032 (HY000) at line 5: x", "", True),
+        (Problem("check-table", "error: Corrupt", ""), "explored.t0\tcheck\tstatus\tOK", "", False),
+        (Problem("check-table", "error: Corrupt", ""), "t0\toptimize\tstatus\tOK\nt0\tcheck\terror\tCorrupt", "", True),
+        (Problem("reading", "error 1030", ""), "", "ERROR 1030 (HY000) at line 4: x", True),
+        (Problem("reading", "error 1030", ""), "", "ERROR 1030 (HY000) at line 1: x", False),
+        (Problem("reading", "error 1030", ""), "1\nERROR 1030 (HY000) at line 9: x", "", True),
+        (Problem("died", "source: x", ""), STILL, "", False),
+        (Problem("died", "source: x", ""), "", "ERROR 2013 (HY000)", True),
     ],
-)
-def test_the_fault_is_looked_for_in_what_the_script_prints(problem: Problem, printed: str, *, shown: bool) -> None:
-    assert _faulty(printed, problem, alive=True) is shown
+)  # fmt: skip
+def test_the_fault_is_looked_for_in_what_the_script_prints(
+    problem: Problem, out: str, said: str, *, shown: bool
+) -> None:
+    assert _faulty(Printed(TWO, out, said), problem, alive=True) is shown
