@@ -117,7 +117,12 @@ def command(
     with what the reference predicts. A subject, which is a decoder, gets the logs of the suite, and its row changes are
     compared with the expected ones. DIR gets index.html, results.json, run.jsonl, junit.xml and summary.md.
     """
-    from conformance.harness.profiles import PROFILES
+    from conformance.harness.experiments.manifests import ManifestError
+
+    try:
+        from conformance.harness.profiles import PROFILES
+    except ManifestError as problem:
+        raise CouldNotRun(f"the checks cannot be collected: {problem}") from problem
     from conformance.requirements.catalogue import REQUIREMENTS
     from conformance.requirements.deviations import DeviationError, load_deviations
     from conformance.servers.auto import parse_server_option
@@ -359,8 +364,8 @@ def _pytest(run: LabRun, *more: str) -> None:
 
 
 def _list(requirements: frozenset[str], profile: str, kinds: frozenset[bool]) -> int:
-    """Print the checks that would run, one a line."""
-    from conformance.cli.check_items import check_name, requirements_of
+    """Print the checks that would run, one a line: id, requirements, needs, file and sentence."""
+    from conformance.cli.check_items import check_name, needs_of, requirements_of
     from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
 
@@ -374,7 +379,8 @@ def _list(requirements: frozenset[str], profile: str, kinds: frozenset[bool]) ->
         function = getattr(item, "function", None)
         sentence = (function.__doc__ or "").strip().splitlines()[0] if function is not None else ""
         names = ", ".join(sorted(requirements_of(item)))
-        click.echo(f"{check_name(item)}  [{names}]  {sentence}")
+        file = f"{item.path.parent.name}/{item.path.name}"
+        click.echo(f"{check_name(item)}  [{names}]  needs [{', '.join(needs_of(item))}]  {file}  {sentence}")
     return 0
 
 

@@ -22,6 +22,7 @@ from conformance.cli.check_items import (
     CHECKS,
     DECODERS,
     check_name,
+    former_name,
     is_about_subjects,
     is_check,
     profiles_of,
@@ -191,9 +192,12 @@ class LabRun(EndedChecks):
             return True  # else another column runs it, and the number of its checks is part of the stream
         if not self._requirements:
             return False
-        from conformance.checks.marks import named_requirements
+        from conformance.harness.experiments.manifests import ManifestError, judging
 
-        names = named_requirements(path)
+        try:
+            names = judging(path)
+        except ManifestError:  # whoever collects the file says so
+            return False
         return names is not None and names.isdisjoint(self._requirements)
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -208,7 +212,7 @@ class LabRun(EndedChecks):
 
     def _wanted(self, check: pytest.Item) -> bool:
         asked_for = not self._requirements or bool(self._requirements & requirements_of(check))
-        return asked_for and self._profile in (profiles_of(check) or {self._profile})
+        return asked_for and self._profile in profiles_of(check)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Start the run: the selected checks are known now."""
@@ -427,7 +431,7 @@ class LabRun(EndedChecks):
         """Put the tape of the check's module under the lab, if there are tapes."""
         self._now = check_name(item) if item in self.selected else ""
         if self._recording is not None and item in self.selected:
-            self._recording.begin(item.path, check_name(item), self._lab)
+            self._recording.begin(item.path, check_name(item), self._lab, former_name(item))
 
     def pytest_runtest_logfinish(self) -> None:
         """A check has ended in order."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from conformance.servers.install.installation import Installation
 
-CRASHES = "sdi_design/test_a_copy_is_readable_after_a_crash_at_any_moment"
+CRASHES = "sdi_design/crashes"
 _SILENT = """
 import sys
 import pytest
@@ -43,6 +43,13 @@ known = plugin.LabRun.pytest_ignore_collect
 plugin.LabRun.pytest_ignore_collect = lambda self, collection_path: (
     True if collection_path.parent.name == "sdi_design" else known(self, collection_path))
 """,
+    "deleted with its manifest": """
+from conformance.harness.experiments import manifests
+del manifests.experiments()["sdi_design"]
+known = plugin.LabRun.pytest_ignore_collect
+plugin.LabRun.pytest_ignore_collect = lambda self, collection_path: (
+    True if collection_path.parent.name == "sdi_design" else known(self, collection_path))
+""",
     "one function deleted": """
 def pytest_itemcollected(self, item): pass
 def modify(self, session, config, items):
@@ -60,9 +67,9 @@ size = Check.size
 Check.size = lambda self, name="": size(self, name) // 2
 """,
     "for no requirement": """
-def plant(item):
-    if "after_a_crash" in item.name:
-        item.own_markers[:] = [pytest.mark.check("sdi-design/crashes").mark]
+from conformance.harness.experiments import items
+judged = items.judged_by
+items.judged_by = lambda item: () if "after_a_crash" in item.name else judged(item)
 """,
     "exits": """
 from _pytest import python

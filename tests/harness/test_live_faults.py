@@ -246,7 +246,7 @@ def test_a_server_without_the_option_fails_the_conditions(
     assert verdict.statements[-1].startswith("UPDATE t SET")
     assert verdict.replay == f"binlog-lab replay {verdict.case_file}"
     assert load_any_case(json.loads((found.cases / f"{verdict.case}.json").read_text("utf-8"))).id == verdict.case
-    assert found.failing_checks == {"conditions/D1"}
+    assert found.failing_checks == {"conditions/statements/D1"}
     assert found.exit_code == 1
 
 
@@ -335,7 +335,7 @@ def test_a_server_that_ignores_the_option_fails_the_size_formula(
         return run_case(connection, capture, replace(script, case=replace(script.case, session=session)), schema)
 
     monkeypatch.setattr(test_sizes, "run_case", always_off)
-    monkeypatch.setitem(SIZES["sizes/twins"], "quick", 1)
+    monkeypatch.setitem(SIZES["costs/sizes"], "quick", 1)
     found = record()
     with pytest.raises(pytest.fail.Exception, match=r"another size|other events"):
         run(test_sizes.test_sizes, found.lab)
@@ -359,7 +359,7 @@ def test_other_events_of_another_size_fail(record: Callable[..., Recorded], monk
         return replace(observation, events=tuple(events))
 
     monkeypatch.setattr(test_sizes, "run_case", longer)
-    monkeypatch.setitem(SIZES["sizes/twins"], "quick", 1)
+    monkeypatch.setitem(SIZES["costs/sizes"], "quick", 1)
     found = record()
     with pytest.raises(pytest.fail.Exception, match=r"another size|other events"):
         run(test_sizes.test_sizes, found.lab)

@@ -13,6 +13,7 @@ import pytest
 
 from conformance.checks.conditions.cases import CONDITIONS, V1
 from conformance.checks.conditions.generate import GENERATED, generated
+from conformance.harness.experiments.items import each_requirement
 from conformance.harness.sql_cases import run_cases
 from generators.draw import Stream
 
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
 
 
-@pytest.mark.parametrize(
-    "condition", [pytest.param(name, marks=pytest.mark.check("conditions", name)) for name in sorted(CONDITIONS)]
-)
+@pytest.mark.check("statements")
+@pytest.mark.parametrize("condition", each_requirement("conditions/statements"))
 def test_condition(check: Check, condition: str) -> None:
     """The server logs each statement in the form of event that its condition asks for."""
     server = check.needs_server("a server: the statements of the seven conditions are not among the recorded captures")
@@ -31,7 +31,7 @@ def test_condition(check: Check, condition: str) -> None:
         with server.connect() as connection:
             if connection.variable(f"global.{V1}") is None:
                 part.leave_out(f"needs the system variable {V1}")
-    draw = Stream(check.seed, part.id)
+    draw = Stream(check.seed, f"conditions/{condition}")
     made = [
         generated(draw.fork(number), condition, f"{condition.lower()}-generated-{number}")
         for number in range(check.size() if condition in GENERATED else 0)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from conformance.servers.wire.connection import Connection
 
 
-@pytest.mark.check("conditions/images", "D14")
+@pytest.mark.check("images")
 def test_columns_of_noblob(check: Check) -> None:
     """NOBLOB leaves BLOB and TEXT columns out of both images, and keeps JSON columns, whatever the option."""
     server = check.needs_server("a server: the recorded captures have no table with BLOB columns under NOBLOB")

@@ -30,20 +30,21 @@ if TYPE_CHECKING:
 _Kind = TypeVar("_Kind", TableFeature, Stop)
 
 
-@pytest.mark.check("surroundings", "FR2", "D10", "D11")
+@pytest.mark.check("table-features")
 def test_table_features(check: Check) -> None:
     """A feature of the table does not change how the server logs an update, and both servers then read the same."""
-    _run(check, TABLE_FEATURES, with_feature)
+    _run(check, Stream("surroundings", check.seed), TABLE_FEATURES, with_feature)
 
 
-@pytest.mark.check("surroundings/stops", "FR5")
+@pytest.mark.check("stops")
 def test_stops_and_restarts(check: Check) -> None:
     """A replica that cannot apply an update stops and keeps the row; repaired and started again, it has everything."""
-    _run(check, STOPS, stopped)
+    _run(check, Stream("surroundings/stops", check.seed), STOPS, stopped)
 
 
-def _run(check: Check, kinds: Iterable[_Kind], make: Callable[[Draw, _Kind, RowImage, str], SqlCase]) -> None:
-    draw = Stream(check.id, check.seed)
+def _run(
+    check: Check, draw: Draw, kinds: Iterable[_Kind], make: Callable[[Draw, _Kind, RowImage, str], SqlCase]
+) -> None:
     images = tuple(RowImage)
     cases = [
         make(draw.fork(kind.name, number), kind, images[number % len(images)], f"{kind.name}-{number}")

@@ -52,7 +52,7 @@ def _run(check: Check, injector: Injector, injections: Sequence[Injection], chan
     return tried
 
 
-@pytest.mark.check("diverged/statements", "FR5")
+@pytest.mark.check("statements")
 def test_diverged_documents(check: Check) -> None:
     """Diffs on documents they were not made for give an error or a readable document: matrix and generated groups.
 
@@ -65,7 +65,7 @@ def test_diverged_documents(check: Check) -> None:
     _run(check, injector, injections, Channel(_STATEMENTS, DIVERGED))
 
 
-@pytest.mark.check("diverged/damaged", "FR5")
+@pytest.mark.check("damaged")
 def test_damaged_events(check: Check) -> None:
     """Events with one damaged field give an error, and change nothing: by BINLOG statements.
 

@@ -51,7 +51,7 @@ def _allowed(applier: Applier, cases: Sequence[ApplierTransaction]) -> list[Appl
     return [case for case in cases if case.hazard in hazards]
 
 
-@pytest.mark.check("applier/diverged", "FR5")
+@pytest.mark.check("applier")
 def test_applier_and_diverged_documents(check: Check) -> None:
     """An applier stops at diffs that do not fit, and applies them after a repair: matrix and generated groups.
 
@@ -65,7 +65,7 @@ def test_applier_and_diverged_documents(check: Check) -> None:
     apply_in_blocks(check, applier, _allowed(applier, cases), _BLOCK, channel=Channel(_STRICT, DIVERGED))
 
 
-@pytest.mark.check("applier/damaged", "FR5")
+@pytest.mark.check("applier-damaged")
 def test_applier_and_damaged_events(check: Check) -> None:
     """An applier stops at an event with one damaged field, and goes on once its transaction is skipped."""
     applier = check.needs_applier()
@@ -76,7 +76,7 @@ def test_applier_and_damaged_events(check: Check) -> None:
     apply_in_blocks(check, applier, _allowed(applier, cases), _BLOCK, channel=channel)
 
 
-@pytest.mark.check("applier/files", "FR5")
+@pytest.mark.check("applier-files")
 def test_applier_and_damaged_files(check: Check) -> None:
     """An applier stops at an event that it cannot parse, and goes on once the file is repaired."""
     applier = check.needs_applier()
@@ -109,7 +109,7 @@ def _damaged_file(lab: Lab, server: OwnServer, case: DamagedFrame, outcome: Appl
     return item
 
 
-@pytest.mark.check("applier/members", "FR5")
+@pytest.mark.check("applier-members")
 def test_applier_and_damaged_object_entries(check: Check) -> None:
     """An applier lives, and stops at damaged object entries that may end a server.
 

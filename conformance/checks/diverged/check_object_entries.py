@@ -58,7 +58,7 @@ def run(check: Check, injector: Injector) -> list[Tried]:
     return items
 
 
-@pytest.mark.check("diverged/members", "FR5")
+@pytest.mark.check("members")
 def test_damaged_object_entries(check: Check) -> None:
     """Damaged object entries give an error that changes nothing; of a repeated key the last value counts."""
     check.needs_own_server(

@@ -19,15 +19,12 @@ if TYPE_CHECKING:
     from conformance.harness.recorder import BlockRecord
     from conformance.harness.replay import ReplayOutcome
 
-_CHECK: Final = "promoted/cases"
 _REQUIREMENTS: Final = dict.fromkeys(case.requirements[0] for case, _ in promoted())
 _VERDICTS: Final = {Word.FIXED: Verdict.PASS, Word.FAILED: Verdict.FAIL, Word.ERROR: Verdict.NOT_RUN}
 
 
-@pytest.mark.check(_CHECK)
-@pytest.mark.parametrize(
-    "requirement", [pytest.param(name, marks=pytest.mark.check(_CHECK, name)) for name in _REQUIREMENTS]
-)
+@pytest.mark.check("cases")
+@pytest.mark.parametrize("requirement", [pytest.param(name, marks=pytest.mark.judges(name)) for name in _REQUIREMENTS])
 def test_promoted_cases(check: Check, requirement: str) -> None:
     """Every promoted Case of the kit and of the user ends as it must."""
     server = check.needs_server("a server: promoted Cases are run, not recorded")
@@ -61,6 +58,6 @@ def _record(check: Check, block: BlockRecord, case: AnyCase, replay: ReplayOutco
         expected="what the Case says, or a listed deviation",
         got="\n".join(replay.lines),
         message=replay.lines[0] if replay.lines else "",
-        signature=f"{_CHECK}:{case.id}",
+        signature=f"{block.check.id}:{case.id}",
         **stored.fields,
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
 
 
-@pytest.mark.check("superseded/pages", "SDI4", "SDI10", "SDI28", "SDI30", "SDI31", "LOB19", "LOB24", "LOB25")
+@pytest.mark.check("pages")
 def test_pages(check: Check) -> None:
     """Pages of new files are as the document says, or as the listed difference from it says."""
     run_cases(check, all_cases(), {"source": check.needs_server("a server: pages of its data files are looked at")})

@@ -19,7 +19,7 @@ _WRONG_VALUE: Final = 1231
 _LATER: Final = ("PARTIAL_BLOB", "PARTIAL_TEXT", "j:PARTIAL_JSON", "PARTIAL_JSON_2", "PARTIALJSON")
 
 
-@pytest.mark.check("option/members", "FR9")
+@pytest.mark.check("members")
 def test_unknown_members_are_refused(check: Check) -> None:
     """The server refuses lists with a member that it does not know, and changes nothing; it takes other lists."""
     server = check.needs_server("a server: the option is set to lists of members")
@@ -56,7 +56,7 @@ def test_unknown_members_are_refused(check: Check) -> None:
                 )
     seconds = (time.perf_counter() - begun) / 2
     check.record(problems=wrong, cases=check.size(), seconds=seconds)
-    errors = check.named("option/error")
+    errors = check.part("error")
     errors.record(problems=numbers, cases=check.size(), verdict=Verdict.DIFFERS, seconds=seconds)
 
 

@@ -76,9 +76,9 @@ class Recording:
         """Whether a module is running."""
         return self._tape is not None
 
-    def begin(self, check: str) -> None:
-        """A check of the module begins."""
-        self.tape.begin(check)
+    def begin(self, check: str, former: str = "") -> None:
+        """A check of the module begins. ``former``: its name in older recordings."""
+        self.tape.begin(check, former)
 
     # --- what the lab asks for ---------------------------------------------------------------------------------------
 

@@ -84,7 +84,7 @@ def found(
     """A lab on the tests' servers that feeds the sample, and nothing generated."""
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(applier_transactions, "matrix", lambda *_: iter(SAMPLE))
-    monkeypatch.setitem(SIZES["applier/diverged"], "quick", 0)
+    monkeypatch.setitem(SIZES["diverged/applier"], "quick", 0)
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     lab._applier = applier
@@ -243,15 +243,15 @@ def test_the_items_pass_on_a_server_that_is_right(
     found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab, records = found
-    monkeypatch.setitem(SIZES["applier/damaged"], "quick", 20)
+    monkeypatch.setitem(SIZES["diverged/applier-damaged"], "quick", 20)
     run(check_applier.test_applier_and_diverged_documents, lab)
-    monkeypatch.setitem(SIZES["applier/files"], "quick", 12)
+    monkeypatch.setitem(SIZES["diverged/applier-files"], "quick", 12)
     run(check_applier.test_applier_and_damaged_events, lab)
     run(check_applier.test_applier_and_damaged_files, lab)
     blocks = {block.check: block for block in of(records, Block)}
-    assert blocks["applier/diverged"].cases == len(SAMPLE)
-    assert blocks["applier/files"].verdicts == {"pass": 12}
-    assert blocks["applier/damaged"].deviations.keys() == {"invalid-text-in-diffs", "full-values-unread"}
+    assert blocks["diverged/applier"].cases == len(SAMPLE)
+    assert blocks["diverged/applier-files"].verdicts == {"pass": 12}
+    assert blocks["diverged/applier-damaged"].deviations.keys() == {"invalid-text-in-diffs", "full-values-unread"}
     assert of(records, Finding) == []
     assert exit_code(records) == 0
 
@@ -300,7 +300,7 @@ def test_a_fault_with_a_damaged_file_fails_its_item(
     found: tuple[Lab, list[AnyRecord]], fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab, records = found
-    monkeypatch.setitem(SIZES["applier/files"], "quick", 4)
+    monkeypatch.setitem(SIZES["diverged/applier-files"], "quick", 4)
     grade, doctor = FRAME_FAULTS[fault]
 
     def doctored(applier: Applier, cases: Sequence[DamagedFrame]) -> list[ApplierOutcome]:

@@ -218,7 +218,7 @@ def test_a_server_that_does_not_come_back_is_caught(
     monkeypatch.setattr(check, "Victim", lambda *_: Recording(error))
     with pytest.raises(pytest.fail.Exception, match="does not come back after a kill"):
         run(check.test_large_objects_survive_a_crash, recorded.lab)
-    assert recorded.failing == {f"lob-crashes/{ROLLED_BACK}"}
+    assert recorded.failing == {f"lob_crashes/kills/{ROLLED_BACK}"}
 
 
 class Recording:

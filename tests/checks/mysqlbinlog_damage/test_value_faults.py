@@ -165,7 +165,7 @@ def test_what_is_no_case_is_refused(change: dict[str, Any]) -> None:
 def test_the_real_client_shows_what_is_listed_and_nothing_else(
     server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(SIZES["printing/values"], "quick", 12)
+    monkeypatch.setitem(SIZES["mysqlbinlog_damage/values"], "quick", 12)
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     lab._server, lab._resolved = server, True

@@ -24,11 +24,11 @@ pytestmark = pytest.mark.live
 
 
 def test_the_real_client_prints_all_diffs(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SIZES["printing/text"], "quick", 1)
+    monkeypatch.setitem(SIZES["mysqlbinlog_output/text"], "quick", 1)
     run(check.test_printed_updates, recorded.lab)
     run(check.test_worklog_example, recorded.lab)
     assert recorded.of(CaseVerdict) == []
-    for name in ("printing/text", "printing/complete"):
+    for name in ("mysqlbinlog_output/text", "mysqlbinlog_output/text/complete"):
         assert recorded.cases(name) >= 45  # some statements of a block change nothing
 
 
@@ -40,7 +40,7 @@ def test_a_doctored_text_of_the_example_fails_the_check(
     monkeypatch.setattr(client, "client_text", lambda *arguments: fault.change(real(*arguments)))
     with pytest.raises(pytest.fail.Exception, match="mysqlbinlog prints another text"):
         run(check.test_worklog_example, recorded.lab)
-    assert recorded.failing == {"printing/example", "printing/example-text"}
+    assert recorded.failing == {"mysqlbinlog_output/example", "mysqlbinlog_output/example/text"}
 
 
 def _without_the_last_row(text: bytes) -> bytes:
@@ -57,11 +57,11 @@ def test_a_doctored_text_of_generated_updates_fails_the_check(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: Callable[[bytes], bytes]
 ) -> None:
     real = client.client_text
-    monkeypatch.setitem(SIZES["printing/text"], "quick", 1)
+    monkeypatch.setitem(SIZES["mysqlbinlog_output/text"], "quick", 1)
     monkeypatch.setattr(client, "client_text", lambda *arguments: change(real(*arguments)))
     with pytest.raises(pytest.fail.Exception, match="mysqlbinlog prints another text"):
         run(check.test_printed_updates, recorded.lab)
-    assert recorded.failing == {"printing/text", "printing/complete"}
+    assert recorded.failing == {"mysqlbinlog_output/text", "mysqlbinlog_output/text/complete"}
     verdict = recorded.of(CaseVerdict)[0]
     assert verdict.replay is not None
     assert verdict.replay.endswith("printing-0.binlog")
@@ -72,7 +72,7 @@ def test_a_doctored_text_of_generated_updates_fails_the_check(
 def test_printed_updates_make_the_same_documents_when_they_are_run(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(SIZES["printing/executed"], "quick", 2)
+    monkeypatch.setitem(SIZES["mysqlbinlog_output/executed"], "quick", 2)
     executed: list[Any] = []
 
     def execute(*given: Any) -> Any:
@@ -86,7 +86,7 @@ def test_printed_updates_make_the_same_documents_when_they_are_run(
     example = recorded.of(Block)[0]
     assert example.verdicts == {"pass": len(EXAMPLES) - 1, "info": 1}  # the DATE
     assert set(executed[0].functions) == {"JSON_REPLACE", "JSON_REMOVE", "JSON_INSERT", "JSON_ARRAY_INSERT"}
-    assert recorded.cases("printing/executed") >= 2 * 45
+    assert recorded.cases("mysqlbinlog_output/executed") >= 2 * 45
 
 
 @pytest.mark.planted("FR7.1")
@@ -95,13 +95,13 @@ def test_a_text_that_does_something_else_when_it_is_run_fails_the_check(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any
 ) -> None:
     real = client.client_text
-    monkeypatch.setitem(SIZES["printing/executed"], "quick", 0)
+    monkeypatch.setitem(SIZES["mysqlbinlog_output/executed"], "quick", 0)
     monkeypatch.setattr(client, "client_text", lambda *arguments: fault.change(real(*arguments)))
     with pytest.raises(
         pytest.fail.Exception,
         match="printed",
     ):
         run(check_executed.test_executed_updates, recorded.lab)
-    assert recorded.failing == {"printing/executed"}
+    assert recorded.failing == {"mysqlbinlog_output/executed"}
     verdict = next(item for item in recorded.of(CaseVerdict) if item.verdict.failing)
     assert verdict.requirement == "FR7"

@@ -47,7 +47,7 @@ def lab(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Lab:
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    for name, size in (("old/binlog", 12), ("old/log", 12), ("old/relay", 2)):
+    for name, size in (("old_servers/binlog", 12), ("old_servers/log", 12), ("old_servers/relay", 2)):
         monkeypatch.setitem(SIZES[name], "quick", size)
     return Lab(Settings(cases=tmp_path), records.append)
 
@@ -67,7 +67,13 @@ def test_old_and_new_servers_get_on_as_they_must(lab: Lab, records: list[AnyReco
     run(check.test_log_of_an_old_server, lab)
     assert verdicts(records) == []
     checks = {record.check for record in records if isinstance(record, Block)}
-    assert checks >= {"old/binlog-off", "old/binlog-on", "old/relay-off", "old/relay-on", "old/log"}
+    assert checks >= {
+        "old_servers/binlog/off",
+        "old_servers/binlog/on",
+        "old_servers/relay/off",
+        "old_servers/relay/on",
+        "old_servers/log",
+    }
 
 
 @pytest.mark.live
@@ -84,7 +90,7 @@ def test_an_old_server_that_takes_the_event_fails_the_check(
     monkeypatch.setattr(servers, "by_statement", doctored)
     with pytest.raises(pytest.fail.Exception, match="event 39"):
         run(check.test_binlog_statements_on_an_old_server, lab)
-    assert failing(records) == {"old/binlog-on"}
+    assert failing(records) == {"old_servers/binlog/on"}
     assert {verdict.requirement for verdict in verdicts(records)} == {"FR10"}
 
 
@@ -102,7 +108,7 @@ def test_an_old_server_that_loses_an_update_fails_the_check(
     monkeypatch.setattr(servers, "by_statement", doctored)
     with pytest.raises(pytest.fail.Exception, match="failed"):
         run(check.test_binlog_statements_on_an_old_server, lab)
-    assert failing(records) == {"old/binlog-off"}
+    assert failing(records) == {"old_servers/binlog/off"}
     assert {verdict.requirement for verdict in verdicts(records)} == {"X2"}
 
 
@@ -115,7 +121,7 @@ def test_an_old_applier_that_runs_on_fails_the_check(
     monkeypatch.setattr(servers, "by_relay_log", lambda *arguments: fault.change(real(*arguments)))
     with pytest.raises(pytest.fail.Exception, match="failed"):
         run(check.test_relay_log_of_an_old_server, lab)
-    assert failing(records) == {"old/relay-off" if fault.requirement == "X2" else "old/relay-on"}
+    assert failing(records) == {"old_servers/relay/off" if fault.requirement == "X2" else "old_servers/relay/on"}
 
 
 @pytest.mark.live
@@ -125,7 +131,7 @@ def test_another_error_of_an_old_server_differs(
     monkeypatch.setattr(check, "_REFUSED_RELAY_LOG", 1)
     with pytest.raises(pytest.fail.Exception):
         run(check.test_relay_log_of_an_old_server, lab)
-    assert failing(records) == {"old/relay-error"}
+    assert failing(records) == {"old_servers/relay/error"}
     assert {verdict.verdict for verdict in verdicts(records)} == {"differs"}
 
 
@@ -144,7 +150,7 @@ def test_other_rows_after_the_log_of_an_old_server_fail_the_check(
     monkeypatch.setattr(servers, "read", doctored)
     with pytest.raises(pytest.fail.Exception, match="other rows after the log"):
         run(check.test_log_of_an_old_server, lab)
-    assert failing(records) == {"old/log"}
+    assert failing(records) == {"old_servers/log"}
 
 
 # --- without an old server -------------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ def test_an_order_whose_end_is_chance_gets_eight_logs_more(
 
     records, passed = check(tmp_path, monkeypatch, by_chance)
     assert passed is shown
-    (block,) = [record for record in of(records, Block) if record.check == "relay-logs/orders"]
+    (block,) = [record for record in of(records, Block) if record.check == "relay_logs/orders"]
     assert (block.cases, block.verdicts) == (len(LISTED) + SOUND + 8, {"pass": SOUND + min(lives, 9)})
     assert exit_code(records) == int(not shown)
 

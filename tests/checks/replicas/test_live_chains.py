@@ -66,9 +66,9 @@ def judged_by_another_option(place: int) -> Callable[[pytest.MonkeyPatch], None]
 
 # fault: how it is planted, and the check that must notice it
 DOCTORED: Final[dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]]] = {
-    "chain-last-row": (another_text, "chains/gtid"),
-    "chain-middle-invents-diffs": (judged_by_another_option(0), "chains/gtid/middle-log"),
-    "chain-last-follows-middle": (judged_by_another_option(1), "chains/gtid/last-log"),
+    "chain-last-row": (another_text, "replicas/chains/gtid"),
+    "chain-middle-invents-diffs": (judged_by_another_option(0), "replicas/chains/gtid/middle-log"),
+    "chain-last-follows-middle": (judged_by_another_option(1), "replicas/chains/gtid/last-log"),
 }
 
 
