@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from conformance.servers.recording.directory import Manifest
     from conformance.servers.specs import ServerSpec
 
-_CHECKS = Path(__file__).parent.parent / "checks"
 _OF_PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 
@@ -354,8 +353,9 @@ def _pytest(run: LabRun, *more: str) -> None:
     import pytest
 
     from conformance.cli import plugin
+    from conformance.cli.check_items import CHECKS
 
-    arguments = [str(_CHECKS), "-c", str(_CHECKS / "pytest.ini"), *more]
+    arguments = [str(CHECKS), "-c", str(CHECKS / "pytest.ini"), *more]
     hidden = {name: os.environ.pop(name) for name in _OF_PYTEST if name in os.environ}
     try:
         pytest.main(arguments, plugins=[plugin, run])
