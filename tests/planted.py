@@ -67,7 +67,7 @@ def _of_checks(checks: Iterable[str]) -> tuple[str, ...]:
 def _broken_by(fault: Any) -> tuple[str, ...]:
     """The requirements of a fault of any of the catalogues."""
     from conformance.harness.update_checks import UPDATE_CHECKS
-    from tests.checks.diverged.planted_injections import PlantedFault
+    from tests.checks.diverged_documents.planted_injections import PlantedFault
     from tests.checks.replicas.faults_of_pairs import FAULTS
     from tests.harness.planted import DOCTORED
 

@@ -23,7 +23,9 @@ def check_name(item: pytest.Item) -> str:
 
 def former_name(item: pytest.Item) -> str:
     """The name of a check before it had an id of its own: its room and its function."""
-    return f"{item.path.parent.name}/{item.name}"
+    from conformance.harness.experiments.former_ids import former_room
+
+    return f"{former_room(item.path.parent.name)}/{item.name}"
 
 
 def is_check(node: pytest.Item | pytest.Collector) -> bool:

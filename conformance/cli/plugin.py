@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from conformance.harness.settings import Settings
     from conformance.report.directory import ReportDirectory
     from conformance.report.results import Summary
+    from conformance.requirements.volume import Shortfall
     from conformance.stream import AnyRecord, Block, End
 
 _TOLD: Final = 5  # shortfalls that are told
@@ -516,29 +517,35 @@ class LabRun(EndedChecks):
 
     def _silence(self, summary: Summary) -> str | None:
         """Which experiments looked at less than they must, whatever the reason."""
+        from conformance.harness.experiments.manifests import all_facts
         from conformance.report.wording import plural
-        from conformance.requirements.volume import shortfalls
+        from conformance.requirements.volume import UPDATES, shortfalls, unseen
         from conformance.stream import MODEL
 
         settings = self._make_settings(None)
-        short = [
-            (name, shortfall)
-            for name, subject in summary.subjects.items()
-            if subject.role in ("source", "decoder")
-            for shortfall in shortfalls(
-                summary.looked_at_of(name),
-                summary.excused[name] | summary.excused[MODEL],
-                requirements=self._requirements,
-                updates=None if subject.role == "source" and settings.server == "none" else settings.updates,
-                decoders=subject.role == "decoder",
+        listed = {
+            facts.id: facts.requirements
+            for facts in all_facts()
+            if facts.sizes and facts.room != UPDATES and self._profile in facts.profiles
+        }
+        short: list[tuple[str, Shortfall]] = []
+        for name, subject in summary.subjects.items():
+            if subject.role not in ("source", "decoder"):
+                continue
+            counted, excused = summary.looked_at_of(name), summary.excused[name] | summary.excused[MODEL]
+            decoders = subject.role == "decoder"
+            updates = None if not decoders and settings.server == "none" else settings.updates
+            found = (
+                *shortfalls(counted, excused, requirements=self._requirements, updates=updates, decoders=decoders),
+                *unseen(counted, excused, listed, requirements=self._requirements, decoders=decoders),
             )
-        ]
+            short += [(name, shortfall) for shortfall in found]
         if not short:
             return None
-        found = [f"{name}: {shortfall}" if self._columns else str(shortfall) for name, shortfall in short]
+        words = [f"{name}: {shortfall}" if self._columns else str(shortfall) for name, shortfall in short]
         experiments = {(name, shortfall.experiment) for name, shortfall in short}
-        more = f"; and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-        return f"{plural(len(experiments), 'experiment')} looked at too little: {'; '.join(found[:_TOLD])}{more}"
+        more = f"; and {len(words) - _TOLD} more" if len(words) > _TOLD else ""
+        return f"{plural(len(experiments), 'experiment')} looked at too little: {'; '.join(words[:_TOLD])}{more}"
 
     def close_lab(self, lab: Lab) -> None:
         """Close the lab, and then the tape that it closed its servers on."""

@@ -60,7 +60,7 @@ class RecordedRun:
         name = f"{module.parent.name}.{module.stem}"
         if name != self._module:
             self._end_module(lab)
-            self.tapes.begin_module(name)
+            self.tapes.begin_module(name, f"{former.partition('/')[0]}.{module.stem}")
             self._module = name
         self.running = True
         self.tapes.begin(check, former)

@@ -67,3 +67,25 @@ def shortfalls(
             cases = counted.get((experiment, requirement), 0)
             if cases < due and (experiment, requirement) not in excused:
                 yield Shortfall(experiment, requirement, cases, due)
+
+
+def unseen(
+    counted: Collection[tuple[str, str]],
+    excused: Collection[tuple[str, str]],
+    listed: Mapping[str, Collection[str]],
+    *,
+    requirements: Collection[str] = (),
+    decoders: bool = False,
+) -> Iterator[Shortfall]:
+    """Yield the listed experiments that are too new for ``volume.toml``, where they looked at no Case of a requirement.
+
+    ``listed``: experiment -> requirements, as the manifests have them.
+    """
+    known = {experiment.partition("[")[0] for experiment in least_cases()}
+    told = {(experiment.partition("[")[0], requirement) for experiment, requirement in (*counted, *excused)}
+    for experiment, rows in listed.items():
+        if experiment in known or experiment.startswith(_DECODERS) is not decoders:
+            continue
+        for requirement in rows:
+            if (not requirements or requirement in requirements) and (experiment, requirement) not in told:
+                yield Shortfall(experiment, requirement, 0, 1)

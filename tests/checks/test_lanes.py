@@ -47,7 +47,7 @@ def test_a_lane_keeps_the_order_of_its_checks() -> None:
 
 
 def test_whoever_has_nothing_left_helps_at_the_end_of_the_longest_lane() -> None:
-    lanes = Lanes([*((name, "replicas") for name in "abc"), *((name, "diverged") for name in "de"), ("f", "other")])
+    lanes = Lanes([*((name, "replicas") for name in "abc"), *((name, "deviations") for name in "de"), ("f", "other")])
     assert [lanes.take(number) for number in (0, 1, 2, 2, 2, 2, 2)] == ["a", "d", "f", "c", "b", "e", None]
 
 

@@ -204,7 +204,7 @@ def test_the_checks_are_listed_without_a_server() -> None:
     assert end.code == 0, end.text
     lines = end.out.splitlines()
     assert [line.split()[0] for line in lines] == [
-        "conditions/statements[D5]", "triggers/partitions", "updates/event-bytes", "updates/storage",
+        "diff_conditions/statements[D5]", "triggers/partitions", "updates/event-bytes", "updates/storage",
     ]  # fmt: skip
 
 

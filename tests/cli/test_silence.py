@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.requirements.volume import UPDATES, least_cases, shortfalls
+from conformance.requirements.volume import UPDATES, least_cases, shortfalls, unseen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +61,11 @@ name = plugin.check_name
 plugin.check_name = lambda item: name(item).replace("sdi_design", "sdi_drafts")
 """,
     "returns at once": "def plant(item): item.obj = lambda check: None",
+    "returns at once, and is too new for the list": """
+from conformance.requirements import volume
+del volume.least_cases()["sdi_design/crashes"]
+def plant(item): item.obj = lambda check: None
+""",
     "skipped": "def plant(item): item.add_marker(pytest.mark.skip(reason='later'))",
     "half of its list": """
 size = Check.size
@@ -119,6 +124,16 @@ def test_each_requirement_counts_by_itself() -> None:
     assert not list(shortfalls(fewer, {(CRASHES, "SDI34")}, updates=100))
     assert not list(shortfalls(fewer, (), requirements={"FR1"}, updates=100))
     assert len(list(shortfalls({**sound, **_updates(99)}, (), updates=100))) == len(_updates(99))
+
+
+def test_a_check_that_is_too_new_for_the_list_looks_at_something() -> None:
+    listed = {CRASHES: ("SDI34",), "new/one": ("SDI34", "FR1")}
+    told = {(CRASHES, "SDI34"), ("new/one[a]", "FR1")}
+    (found,) = unseen(told, (), listed)
+    assert str(found) == "new/one: 0 cases of SDI34, expected 1 or more"
+    assert not list(unseen(told, {("new/one", "SDI34")}, listed))
+    assert not list(unseen(told, (), listed, requirements={"FR1"}))
+    assert not list(unseen(told, (), listed, decoders=True))
 
 
 def _updates(number: int) -> dict[tuple[str, str], int]:

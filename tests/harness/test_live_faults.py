@@ -9,10 +9,10 @@ import pytest
 
 from conformance.cases.files import load_any_case, load_case
 from conformance.cases.sql_case import SqlCase
-from conformance.checks.conditions import cases as conditions
-from conformance.checks.conditions import check as test_conditions
 from conformance.checks.costs import check_sizes as test_sizes
 from conformance.checks.deviations import check as test_deviations
+from conformance.checks.diff_conditions import cases as conditions
+from conformance.checks.diff_conditions import check as test_conditions
 from conformance.checks.sql_interface.variable_cases import privilege_cases
 from conformance.checks.sql_interface.warning_cases import session_cases
 from conformance.harness import findings, update_checks
@@ -246,7 +246,7 @@ def test_a_server_without_the_option_fails_the_conditions(
     assert verdict.statements[-1].startswith("UPDATE t SET")
     assert verdict.replay == f"binlog-lab replay {verdict.case_file}"
     assert load_any_case(json.loads((found.cases / f"{verdict.case}.json").read_text("utf-8"))).id == verdict.case
-    assert found.failing_checks == {"conditions/statements/D1"}
+    assert found.failing_checks == {"diff_conditions/statements/D1"}
     assert found.exit_code == 1
 
 

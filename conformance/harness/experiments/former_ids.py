@@ -1,4 +1,7 @@
-"""The ids that checks had before their manifests, for one release: where a report, a finding or a recording has one."""
+"""The names that checks and rooms had before their manifests, for one release.
+
+Reports and findings have ids of checks, and a recording has a room and its functions.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,18 @@ from conformance.harness.experiments.manifests import facts_of
 
 
 @cache
+def _data() -> dict[str, dict[str, str]]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
 def former_ids() -> dict[str, str]:
     """Former id -> id, of checks and of parts of them."""
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return _data()["checks"]
+
+
+def former_room(room: str) -> str:
+    """The name that a room had: its own, where it has kept it."""
+    return _data()["rooms"].get(room, room)
 
 
 def present(text: str) -> str:

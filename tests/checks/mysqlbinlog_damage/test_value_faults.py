@@ -22,7 +22,7 @@ from conformance.servers.programs import LocalProgram
 from conformance.stream import Block, CaseVerdict, Finding, Run
 from generators.damaged_values import PLACES, file_with_damage
 from generators.draw import Stream
-from tests.checks.diverged.faults_of_crashes import PRINT_FAULTS, PrintFault, prints_as_released
+from tests.checks.diverged_documents.faults_of_crashes import PRINT_FAULTS, PrintFault, prints_as_released
 from tests.running import run
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from conformance.cases.sql_case import SqlAnswer
-from conformance.checks.conditions.cases import CONDITIONS
+from conformance.checks.diff_conditions.cases import CONDITIONS
 from conformance.checks.sql_interface.warning_cases import v1_cases
 from conformance.judge.sql import judge_sql
 

@@ -21,8 +21,8 @@ from conformance.requirements.crashes import (
 )
 from conformance.servers.roles.relay_log_applier import LogEnd
 from conformance.stream import Block, CaseVerdict, Notice
-from tests.checks.diverged.faults_of_crashes import BUILD
-from tests.checks.diverged.test_object_entry_faults import FakeServer, exit_code, of
+from tests.checks.diverged_documents.faults_of_crashes import BUILD
+from tests.checks.diverged_documents.test_object_entry_faults import FakeServer, exit_code, of
 from tests.running import run
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
     from conformance.stream import AnyRecord
-    from tests.checks.diverged.planted_transactions import TransactionFault
+    from tests.checks.diverged_documents.planted_transactions import TransactionFault
 
 pytestmark = pytest.mark.live
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.checks.conditions.cases import CONDITIONS
+from conformance.checks.diff_conditions.cases import CONDITIONS
 from conformance.cli.conformance import _pytest
 from conformance.cli.plugin import LabRun
 from conformance.harness.experiments import manifests
-from conformance.harness.experiments.former_ids import former_ids, present
+from conformance.harness.experiments.former_ids import former_ids, former_room, present
 from conformance.harness.experiments.manifests import (
     CHECKS,
     CheckFacts,
@@ -26,6 +25,9 @@ from conformance.harness.experiments.manifests import (
 from conformance.harness.settings import Settings
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.requirements.volume import UPDATES, least_cases
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GOOD = """\
 lane = "replica"
@@ -114,7 +116,7 @@ def test_parts_and_parameters_have_the_facts_of_their_check() -> None:
 
 
 def test_each_condition_has_statements() -> None:
-    facts = facts_of("conditions/statements")
+    facts = facts_of("diff_conditions/statements")
     assert facts is not None
     assert sorted(facts.requirements) == sorted(CONDITIONS)
 
@@ -158,9 +160,9 @@ def test_a_difference_between_manifest_and_functions_is_said_in_words(
 
 
 def test_an_item_judges_a_requirement_of_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = experiments()["promoted"]
+    known = experiments()["promoted_cases"]
     cases = replace(known.checks["cases"], requirements=("FR5", "FR6"))
-    monkeypatch.setitem(experiments(), "promoted", replace(known, checks={"cases": cases}))
+    monkeypatch.setitem(experiments(), "promoted_cases", replace(known, checks={"cases": cases}))
     assert "the items of 'cases' and experiment.toml differ about FR6" in str(collected("FR5").could_not_run)
 
 
@@ -196,8 +198,8 @@ def test_every_former_id_has_a_check_of_today_and_is_none() -> None:
         ("printing/text", "mysqlbinlog_output/text"),
         ("printing/text:a line that differs", "mysqlbinlog_output/text:a line that differs"),
         ("replicas/gtid/own-log:event", "replicas/rows/gtid/own-log:event"),
-        ("conditions/D1:event", "conditions/statements/D1:event"),
-        ("conditions/images:event", "conditions/images:event"),
+        ("conditions/D1:event", "diff_conditions/statements/D1:event"),
+        ("conditions/images:event", "diff_conditions/images:event"),
         ("triggers/off-page-log:event:3", "triggers/off-page/log:event:3"),
         ("triggers/off-page/log:event:3", "triggers/off-page/log:event:3"),
         ("updates/event-bytes:event:rows[#]", "updates/event-bytes:event:rows[#]"),
@@ -210,6 +212,8 @@ def test_a_text_with_a_former_id_gets_the_id_of_today(former: str, today: str) -
     assert present(today) == today
 
 
-def test_former_ids_stand_in_one_file_that_can_go() -> None:
-    text = Path(manifests.__file__).with_name("former_ids.toml").read_text("utf-8")
-    assert tomllib.loads(text) == former_ids()
+def test_the_former_name_of_a_room_is_one_that_no_room_has() -> None:
+    former = {room: former_room(room) for room in experiments() if former_room(room) != room}
+    assert former["option_off"] == "unchanged"
+    assert len(former) == 5
+    assert set(former.values()).isdisjoint(experiments())

@@ -26,7 +26,7 @@ from conformance.reference.partial.paths import parse_path
 from conformance.verdict import Verdict
 from generators import damaged_events, diverged
 from generators.draw import Stream
-from tests.checks.diverged.planted_injections import FAULTS, PlantedFault, faultless
+from tests.checks.diverged_documents.planted_injections import FAULTS, PlantedFault, faultless
 from tests.reference.jsonb.jsonb_vectors import FREE
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.checks.unchanged import check, check_members
-from conformance.checks.unchanged import run as room
+from conformance.checks.option_off import check, check_members
+from conformance.checks.option_off import run as room
 from conformance.harness.profiles import SIZES
 from conformance.servers.roles.update_cases import run_case
 from conformance.stream import CaseVerdict
-from tests.checks.unchanged.faults import OFF_FAULTS, ON_FAULTS, OPTION_FAULTS
+from tests.checks.option_off.faults import OFF_FAULTS, ON_FAULTS, OPTION_FAULTS
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ pytestmark = pytest.mark.live
 
 @pytest.fixture
 def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SIZES["unchanged/events"], "quick", 1)
+    monkeypatch.setitem(SIZES["option_off/events"], "quick", 1)
 
 
 @pytest.mark.usefixtures("one_block")
 def test_the_same_workload_leaves_the_same_log(recorded: Recorded, server: ProcessServer) -> None:
     run(check.test_other_events_are_unchanged, recorded.lab)
     assert recorded.of(CaseVerdict) == []
-    for name in ("unchanged/events", "unchanged/events/on", "unchanged/events/off-again"):
+    for name in ("option_off/events", "option_off/events/on", "option_off/events/off-again"):
         assert recorded.cases(name) >= 50
     with server.connect() as connection:
         assert connection.variable("global.binlog_row_value_options") == ""
@@ -43,9 +43,9 @@ def test_the_same_workload_leaves_the_same_log(recorded: Recorded, server: Proce
     [
         (place, name, fault)
         for place, name, faults in (
-            (1, "unchanged/events", OFF_FAULTS),
-            (2, "unchanged/events/on", ON_FAULTS),
-            (3, "unchanged/events/off-again", OFF_FAULTS),  # what a session writes that had the option on
+            (1, "option_off/events", OFF_FAULTS),
+            (2, "option_off/events/on", ON_FAULTS),
+            (3, "option_off/events/off-again", OFF_FAULTS),  # what a session writes that had the option on
         )
         for fault in faults
     ],
@@ -73,7 +73,7 @@ def test_a_doctored_log_fails_the_check(
 def test_unknown_members_are_refused(recorded: Recorded) -> None:
     run(check_members.test_unknown_members_are_refused, recorded.lab)
     assert recorded.of(CaseVerdict) == []
-    assert recorded.cases("unchanged/members") >= 50
+    assert recorded.cases("option_off/members") >= 50
 
 
 @pytest.mark.parametrize("fault", OPTION_FAULTS, ids=lambda fault: fault.id)
@@ -84,7 +84,7 @@ def test_an_answer_that_takes_unknown_members_fails_the_check(
     monkeypatch.setattr(check_members, "set_option", lambda *arguments: fault.change(real(*arguments)))
     with pytest.raises(pytest.fail.Exception, match="not taken as the type SET has it"):
         run(check_members.test_unknown_members_are_refused, recorded.lab)
-    assert "unchanged/members" in recorded.failing
+    assert "option_off/members" in recorded.failing
     assert recorded.of(CaseVerdict)[0].statements
 
 
@@ -92,5 +92,5 @@ def test_another_error_for_an_unknown_member_differs(recorded: Recorded, monkeyp
     monkeypatch.setattr(check_members, "_WRONG_VALUE", 1)
     with pytest.raises(pytest.fail.Exception):
         run(check_members.test_unknown_members_are_refused, recorded.lab)
-    assert recorded.failing == {"unchanged/members/error"}
+    assert recorded.failing == {"option_off/members/error"}
     assert {item.verdict for item in recorded.of(CaseVerdict)} == {"differs"}

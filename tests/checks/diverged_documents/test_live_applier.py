@@ -11,7 +11,7 @@ import pytest
 
 from conformance.cases.by_hand.applier_transaction import ApplierTransaction
 from conformance.cases.by_hand.injection import SCHEMA, Injection, partial_image, state_of
-from conformance.checks.diverged import check_applier
+from conformance.checks.diverged_documents import check_applier
 from conformance.harness import session as labs
 from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab
@@ -29,7 +29,7 @@ from conformance.stream import Block, CaseVerdict, Finding, Run
 from conformance.verdict import Verdict
 from generators import applier_transactions, diverged
 from generators.draw import Stream
-from tests.checks.diverged.planted_transactions import FAULTS, FRAME_FAULTS, TransactionFault, faultless
+from tests.checks.diverged_documents.planted_transactions import FAULTS, FRAME_FAULTS, TransactionFault, faultless
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def found(
     """A lab on the tests' servers that feeds the sample, and nothing generated."""
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(applier_transactions, "matrix", lambda *_: iter(SAMPLE))
-    monkeypatch.setitem(SIZES["diverged/applier"], "quick", 0)
+    monkeypatch.setitem(SIZES["diverged_documents/applier"], "quick", 0)
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     lab._applier = applier
@@ -243,15 +243,18 @@ def test_the_items_pass_on_a_server_that_is_right(
     found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab, records = found
-    monkeypatch.setitem(SIZES["diverged/applier-damaged"], "quick", 20)
+    monkeypatch.setitem(SIZES["diverged_documents/applier-damaged"], "quick", 20)
     run(check_applier.test_applier_and_diverged_documents, lab)
-    monkeypatch.setitem(SIZES["diverged/applier-files"], "quick", 12)
+    monkeypatch.setitem(SIZES["diverged_documents/applier-files"], "quick", 12)
     run(check_applier.test_applier_and_damaged_events, lab)
     run(check_applier.test_applier_and_damaged_files, lab)
     blocks = {block.check: block for block in of(records, Block)}
-    assert blocks["diverged/applier"].cases == len(SAMPLE)
-    assert blocks["diverged/applier-files"].verdicts == {"pass": 12}
-    assert blocks["diverged/applier-damaged"].deviations.keys() == {"invalid-text-in-diffs", "full-values-unread"}
+    assert blocks["diverged_documents/applier"].cases == len(SAMPLE)
+    assert blocks["diverged_documents/applier-files"].verdicts == {"pass": 12}
+    assert blocks["diverged_documents/applier-damaged"].deviations.keys() == {
+        "invalid-text-in-diffs",
+        "full-values-unread",
+    }
     assert of(records, Finding) == []
     assert exit_code(records) == 0
 
@@ -300,7 +303,7 @@ def test_a_fault_with_a_damaged_file_fails_its_item(
     found: tuple[Lab, list[AnyRecord]], fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab, records = found
-    monkeypatch.setitem(SIZES["diverged/applier-files"], "quick", 4)
+    monkeypatch.setitem(SIZES["diverged_documents/applier-files"], "quick", 4)
     grade, doctor = FRAME_FAULTS[fault]
 
     def doctored(applier: Applier, cases: Sequence[DamagedFrame]) -> list[ApplierOutcome]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from conformance.checks.conditions import check_images
-from conformance.checks.conditions.images import Images, image_cases, images_of, judge_images
+from conformance.checks.diff_conditions import check_images
+from conformance.checks.diff_conditions.images import Images, image_cases, images_of, judge_images
 from conformance.stream import Block, CaseVerdict
 from tests.checks.fault import Fault
 from tests.running import run
@@ -63,7 +63,7 @@ def test_the_images_that_are_due_are_no_problem_and_two_rows_are() -> None:
 def test_a_sound_server_passes(recorded: Recorded) -> None:
     run(check_images.test_columns_of_noblob, recorded.lab)
     assert recorded.of(CaseVerdict) == []
-    assert recorded.cases("conditions/images") == 24
+    assert recorded.cases("diff_conditions/images") == 24
 
 
 @pytest.mark.live

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.sql_case import REPLICA
-from conformance.checks.conditions import check_table_features as test_table_features
-from conformance.checks.conditions import table_features
+from conformance.checks.diff_conditions import check_table_features as test_table_features
+from conformance.checks.diff_conditions import table_features
 from conformance.harness import session as labs
 from conformance.harness import sql_cases as sql_runs
 from conformance.harness.session import Lab

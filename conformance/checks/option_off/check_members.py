@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.checks.unchanged.run import OPTION, set_option
+from conformance.checks.option_off.run import OPTION, set_option
 from conformance.judge.problem import Problem
 from conformance.verdict import Verdict
 from generators.draw import Stream

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.checks.unchanged.judge import broken_rules
+from conformance.checks.option_off.judge import broken_rules
 from conformance.servers.errors import SqlError
 from conformance.servers.roles.update_cases import run_case
 

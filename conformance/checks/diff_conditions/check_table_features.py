@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from conformance.cases.row_images import RowImage
-from conformance.checks.conditions.table_features import (
+from conformance.checks.diff_conditions.table_features import (
     STOPS,
     TABLE_FEATURES,
     Stop,

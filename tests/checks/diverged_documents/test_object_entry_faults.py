@@ -10,14 +10,20 @@ import pytest
 
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.files import load_any_case, validate
-from conformance.checks.diverged import check_object_entries
+from conformance.checks.diverged_documents import check_object_entries
 from conformance.harness import injections
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.report.results import Summary
 from conformance.servers.run.process import ProcessServer
 from conformance.stream import Block, CaseVerdict, Finding, Run
-from tests.checks.diverged.faults_of_crashes import CRASH_FAULTS, TWICE_FAULTS, CrashFault, as_released, perfect
+from tests.checks.diverged_documents.faults_of_crashes import (
+    CRASH_FAULTS,
+    TWICE_FAULTS,
+    CrashFault,
+    as_released,
+    perfect,
+)
 from tests.running import run
 
 if TYPE_CHECKING:

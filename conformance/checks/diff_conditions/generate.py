@@ -12,7 +12,7 @@ from conformance.cases.case_sql import insert_statement
 from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
-from conformance.checks.conditions.table_features import WITHOUT_DIFFS, table_of_documents, updates_of
+from conformance.checks.diff_conditions.table_features import WITHOUT_DIFFS, table_of_documents, updates_of
 from conformance.reference.tables.definitions import create_table
 from conformance.verdict import Verdict
 from generators.cases import start_rows
@@ -20,7 +20,7 @@ from generators.cases import start_rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.checks.conditions.table_features import Update
+    from conformance.checks.diff_conditions.table_features import Update
     from generators.draw import Draw
 
 _STEPS: Final = 8

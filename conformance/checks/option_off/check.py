@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.checks.unchanged.judge import compare_off, compare_on
-from conformance.checks.unchanged.run import four_runs
+from conformance.checks.option_off.judge import compare_off, compare_on
+from conformance.checks.option_off.run import four_runs
 from conformance.harness.campaign.blocks import make_script
 from conformance.harness.campaign.run import server_limits
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.checks.superseded.cases import all_cases
+from conformance.checks.designed_pages.cases import all_cases
 from conformance.harness.sql_cases import run_cases
 
 if TYPE_CHECKING:

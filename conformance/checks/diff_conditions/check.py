@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.checks.conditions.cases import CONDITIONS, V1
-from conformance.checks.conditions.generate import GENERATED, generated
+from conformance.checks.diff_conditions.cases import CONDITIONS, V1
+from conformance.checks.diff_conditions.generate import GENERATED, generated
 from conformance.harness.experiments.items import each_requirement
 from conformance.harness.sql_cases import run_cases
 from generators.draw import Stream
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.check("statements")
-@pytest.mark.parametrize("condition", each_requirement("conditions/statements"))
+@pytest.mark.parametrize("condition", each_requirement("diff_conditions/statements"))
 def test_condition(check: Check, condition: str) -> None:
     """The server logs each statement in the form of event that its condition asks for."""
     server = check.needs_server("a server: the statements of the seven conditions are not among the recorded captures")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.checks.designed_pages import check
+from conformance.checks.designed_pages.cases import all_cases
 from conformance.checks.deviations import check as witnesses
-from conformance.checks.superseded import check
-from conformance.checks.superseded.cases import all_cases
 from conformance.requirements.deviations import load_deviations
 from conformance.stream import Block
 from tests.running import run

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cases.files import dump_case, load_any_case
 from conformance.cases.sql_case import SqlAnswer
-from conformance.checks.superseded.cases import all_cases
+from conformance.checks.designed_pages.cases import all_cases
 from conformance.judge.sql import SqlVerdict, judge_sql
 from conformance.requirements.deviations import load_deviations
 from conformance.verdict import Verdict

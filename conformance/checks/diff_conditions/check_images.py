@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.checks.conditions.images import image_cases, images_of, judge_images
+from conformance.checks.diff_conditions.images import image_cases, images_of, judge_images
 from conformance.judge.problem import Problem
 from conformance.reference.errors import CodecError
 from conformance.servers.wire.groups import groups_of_thread
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
-    from conformance.checks.conditions.images import ImageCase
+    from conformance.checks.diff_conditions.images import ImageCase
     from conformance.harness.check import Check
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection

@@ -15,7 +15,7 @@ from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.by_hand.injection import Injection, InjectionOutcome, partial_image, state_of
 from conformance.cases.files import load_any_case
 from conformance.checks.deviations import check as test_deviations
-from conformance.checks.diverged import check
+from conformance.checks.diverged_documents import check
 from conformance.harness import session as labs
 from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab
@@ -32,7 +32,7 @@ from conformance.servers.run.process import ProcessMaker
 from conformance.stream import Block, CaseVerdict, Finding, Run
 from conformance.verdict import Verdict
 from generators import diverged
-from tests.checks.diverged.planted_injections import FAULTS, PlantedFault
+from tests.checks.diverged_documents.planted_injections import FAULTS, PlantedFault
 from tests.live import until
 from tests.running import run
 
@@ -84,8 +84,8 @@ def found(
     """A lab on the tests' servers with a small matrix and nothing generated."""
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(diverged, "matrix", lambda: iter(SAMPLE))
-    monkeypatch.setitem(SIZES["diverged/statements"], "quick", 0)
-    monkeypatch.setitem(SIZES["diverged/damaged"], "quick", 0)
+    monkeypatch.setitem(SIZES["diverged_documents/statements"], "quick", 0)
+    monkeypatch.setitem(SIZES["diverged_documents/damaged"], "quick", 0)
     records: list[AnyRecord] = []
     lab = Lab(Settings(cases=tmp_path), records.append)
     lab._injector = injector
@@ -179,8 +179,8 @@ def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyReco
     run(check.test_diverged_documents, lab)
     run(check.test_damaged_events, lab)
     blocks = {block.check: block for block in of(records, Block)}
-    assert blocks["diverged/statements"].cases == len(SAMPLE)
-    assert blocks["diverged/damaged"].deviations.keys() == {"invalid-text-in-diffs", "full-values-unread"}
+    assert blocks["diverged_documents/statements"].cases == len(SAMPLE)
+    assert blocks["diverged_documents/damaged"].deviations.keys() == {"invalid-text-in-diffs", "full-values-unread"}
     assert of(records, Finding) == []
     assert exit_code(records) == 0
 
