@@ -3,6 +3,8 @@
 Silence is no pass. An experiment that is gone, returns at once or gets half of its list leaves no trace in verdicts;
 here it leaves one. The numbers (``python -m tests.volume``) come from runs of the profile quick on sound servers of
 several versions. They are seven tenths of the Cases of these runs, and 1 where the runs differ.
+
+This list is apart from the manifests of the experiments on purpose: what is gone together with its manifest is missed.
 """
 
 from __future__ import annotations
