@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from conformance.cli.console import NamedCommands, TerminalText, error, narrate
-from conformance.cli.interrupts import Terminated, handle_interrupts, interrupted
+from conformance.cli.groups import NamedCommands
+from conformance.console import TerminalText, error, narrate
 from conformance.exit_code import ExitCode
+from conformance.interrupts import Terminated, handle_interrupts, interrupted
+from conformance.user_errors import UserError
 from conformance.version import __version__
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ COMMANDS: dict[str, str] = {
     "replay": "Run a stored Case again, or print it as SQL.",
     "cases": "List, show, export and extend the case suite.",
     "fuzz": "Fuzz decoders and servers; replay and minimise findings.",
+    "explore": "Run random workloads on real servers; find what no fixed check can.",
     "matrix": "Judge many generated updates against size budgets (scenario matrices).",
     "report": "Render a report again from its run.jsonl.",
     "diff": "Compare two runs: what fails anew, what is fixed.",
@@ -61,7 +64,7 @@ Exit codes of runs: 0 as expected, 1 nonconformance, 2 usage, 3 could not run,
 4 incomplete. Of file commands: 0 whole input read, 1 corrupt, 2 usage.
 """
 # Commands whose interrupted run is incomplete (exit code 4); the others just stop.
-RUNS = frozenset({"conformance", "fuzz", "matrix", "replay", "restarts", "servers", "smoke", "subjects"})
+RUNS = frozenset({"conformance", "explore", "fuzz", "matrix", "replay", "restarts", "servers", "smoke", "subjects"})
 
 
 class LazyGroup(NamedCommands):
@@ -111,10 +114,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.UsageError as problem:
         _usage(problem)
         return problem.exit_code
-    except click.ClickException as problem:
+    except (click.ClickException, UserError) as problem:
         if hidden := interrupted():
             return _interrupted(hidden, is_run=is_run)
-        problem.show(sys.stderr)
+        _failed(problem)
         return problem.exit_code
     except (KeyboardInterrupt, click.Abort) as stop:
         return _interrupted(stop, is_run=is_run)
@@ -158,6 +161,15 @@ def _usage(problem: click.UsageError) -> None:
     error(f"{message[:1].lower()}{message[1:]}".rstrip("."))
     if problem.ctx is not None:
         narrate(f"{problem.ctx.command_path} --help says how it is used")
+
+
+def _failed(problem: click.ClickException | UserError) -> None:
+    if isinstance(problem, click.ClickException):
+        problem.show(sys.stderr)
+        return
+    error(str(problem))
+    if problem.hint:
+        narrate(problem.hint)
 
 
 def _operating_system(problem: OSError) -> int:

@@ -155,6 +155,8 @@ def _module(
         if drawn is not None:
             changes.append((each.number, drawn.place, drawn.entry))
             what[each.number] = drawn.what
+    if not changes:  # no answer of these kinds that a change makes another one
+        return
     behind: dict[int, dict[str, Any]] = {}
 
     def tell(row: dict[str, Any]) -> None:

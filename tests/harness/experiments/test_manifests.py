@@ -199,7 +199,7 @@ def test_every_former_id_has_a_check_of_today_and_is_none() -> None:
         ("printing/text:a line that differs", "mysqlbinlog_output/text:a line that differs"),
         ("replicas/gtid/own-log:event", "replicas/rows/gtid/own-log:event"),
         ("conditions/D1:event", "diff_conditions/statements/D1:event"),
-        ("conditions/images:event", "diff_conditions/images:event"),
+        ("diff_conditions/images:event", "diff_conditions/images:event"),
         ("triggers/off-page-log:event:3", "triggers/off-page/log:event:3"),
         ("triggers/off-page/log:event:3", "triggers/off-page/log:event:3"),
         ("updates/event-bytes:event:rows[#]", "updates/event-bytes:event:rows[#]"),

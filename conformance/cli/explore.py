@@ -1,0 +1,95 @@
+"""``binlog-lab explore``: random workloads on real servers, and oracles that need no model."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.console import narrate, progress
+from conformance.exit_code import ExitCode
+from conformance.server_use import server_errors
+from conformance.user_errors import CouldNotRun, Usage
+
+if TYPE_CHECKING:
+    from conformance.explore.explorer import Explorer
+
+_TOPOLOGIES = ("pair", "positions", "single")
+
+
+@click.command(name="explore")
+@click.option(
+    "--server", default="auto", show_default=True, metavar="SPEC", help="auto, process[:PATH], docker[:IMAGE]."
+)
+@click.option("--topology", type=click.Choice(_TOPOLOGIES), default="pair", show_default=True,
+              help="One server, or a source and a replica by GTID or by positions.")  # fmt: skip
+@click.option("--seconds", type=click.FloatRange(min=1), metavar="N", help="Time for the run [default: 60].")
+@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Number of statements, in place of --seconds.")
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="[default: a new one, which is printed]")
+@click.option("--shrink-seconds", type=click.FloatRange(min=0), default=60.0, show_default=True, metavar="N",
+              help="Time to make the script of a finding shorter.")  # fmt: skip
+@click.option("--report", type=click.Path(path_type=Path), default=Path("explore-report"), show_default=True,
+              metavar="DIR", help="Directory for the page, results.json and the scripts.")  # fmt: skip
+def command(
+    server: str,
+    topology: str,
+    seconds: float | None,
+    steps: int | None,
+    seed: int | None,
+    shrink_seconds: float,
+    report: Path,
+) -> int:
+    """Run random workloads on MySQL servers of the lab's own, and look for what cannot be right.
+
+    Each episode makes tables with features in combination, and runs statements of every shape in two schemas. In the
+    second schema no update can be partial; all else is the same. Then rows, answers and warnings of both must be equal,
+    the replica must have them too, an index must give the rows of its table, a generated column must be its expression,
+    a snapshot must stay, and mysqlbinlog must replay the log into an empty schema.
+
+    A difference that comes again is shrunk to a short script, which is run by the client mysql on five fresh servers.
+    The exit code is 1 if there is a finding that is not listed.
+    """
+    if seconds is not None and steps is not None:
+        raise Usage("--seconds and --steps exclude each other")
+    seed = seed if seed is not None else secrets.randbelow(1 << 31)
+    with server_errors():
+        narrate(f"explore: topology {topology}, seed {seed}")  # printed first: loading the rest takes a moment
+    from conformance.explore.explorer import Explorer, Plan
+    from conformance.explore.results import lines, write
+    from conformance.report.directory import DirectoryInUseError, ReportError, taken
+    from conformance.servers.auto import find_maker
+    from conformance.servers.specs import Kind, parse_spec
+
+    with server_errors():
+        spec = parse_spec(server)
+        if spec.kind not in (Kind.AUTO, Kind.PROCESS, Kind.DOCKER):
+            raise Usage(f"--server {server}: explore needs servers that the lab starts itself (they may end)")
+        maker = find_maker(spec, narrate=narrate)
+    plan = Plan(
+        topology=topology, seed=seed, steps=steps, shrink_seconds=shrink_seconds,
+        seconds=60.0 if seconds is None and steps is None else seconds,
+    )  # fmt: skip
+    try:
+        with taken(report), server_errors(), progress() as show:
+            explorer = Explorer(maker, plan, narrate, report / "cases", show)
+            code, problem = ExitCode.INCOMPLETE, "interrupted"
+            try:
+                explorer.run()
+                code, problem = _outcome(explorer), ""
+            finally:
+                for line in lines(explorer):
+                    click.echo(line)
+                write(explorer, report, int(code), problem)
+                narrate(f"report: {report / 'index.html'}")
+    except DirectoryInUseError as error:
+        raise Usage(str(error)) from error
+    except ReportError as error:
+        raise CouldNotRun(str(error)) from error
+    return int(code)
+
+
+def _outcome(explorer: Explorer) -> ExitCode:
+    new = any(not finding.known for finding in explorer.findings.values())
+    return ExitCode.NONCONFORMANT if new else ExitCode.OK

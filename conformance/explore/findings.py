@@ -1,0 +1,92 @@
+"""Findings: problems that came again, shrunk, proved by a script without the kit, and grouped."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from conformance.explore.steps import Script, dump_script
+from conformance.explore.traits import traits_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conformance.explore.oracles.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A listed fault: its oracle, a pattern of its kind, the traits that its scripts have."""
+
+    id: str
+    oracle: str
+    kind: str
+    traits: frozenset[str]
+    observed: tuple[str, ...]
+    text: str
+
+    def fits(self, oracle: str, kind: str, traits: frozenset[str]) -> bool:
+        """Whether a problem is this fault."""
+        return (
+            re.fullmatch(self.oracle, oracle) is not None
+            and re.search(self.kind, kind) is not None
+            and self.traits <= traits
+        )
+
+
+def load_known(file: Path | None = None) -> tuple[Known, ...]:
+    """The faults that are known, from ``known.toml``."""
+    text = (file or resources.files(__package__).joinpath("known.toml")).read_text("utf-8")
+    return tuple(
+        Known(
+            row["id"], row["oracle"], row["kind"], frozenset(row["traits"]), tuple(row["observed"]), row["text"].strip()
+        )
+        for row in tomllib.loads(text).get("known", ())
+    )
+
+
+@dataclass(slots=True)
+class Finding:
+    """One fault, as its shortest script shows it. ``shown`` of ``tries`` fresh servers showed it without the kit."""
+
+    problem: Problem
+    script: Script
+    topology: str
+    seed: int
+    episode: int
+    text: str = ""
+    suffix: str = "sql"
+    shown: int = 0
+    tries: int = 0
+    hits: int = 1
+    known: str = ""
+    traits: frozenset[str] = field(default_factory=frozenset)
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        self.traits = traits_of(self.script)
+
+    @property
+    def signature(self) -> tuple[str, ...]:
+        """What findings of one fault share: the oracle, the kind, and the traits of the shortest script."""
+        return (*self.problem.key, *sorted(self.traits))
+
+    def as_json(self) -> dict[str, Any]:
+        """The finding as JSON values."""
+        return {
+            "name": self.name, "file": f"{self.name}.{self.suffix}", "oracle": self.problem.oracle,
+            "kind": self.problem.kind, "detail": self.problem.detail,
+            "known": self.known, "hits": self.hits, "shown": self.shown, "tries": self.tries, "topology": self.topology,
+            "seed": self.seed, "episode": self.episode, "traits": sorted(self.traits), "statements": len(self.script),
+            "script": dump_script(self.script), "show": list(self.problem.show),
+        }  # fmt: skip
+
+    def store(self, folder: Path) -> None:
+        """Write the script and the finding."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{self.name}.{self.suffix}").write_text(self.text, "utf-8")
+        (folder / f"{self.name}.json").write_text(json.dumps(self.as_json(), ensure_ascii=False, indent=1), "utf-8")

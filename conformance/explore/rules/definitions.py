@@ -1,0 +1,153 @@
+"""Objects beside tables (triggers, views, routines), DDL beside DML, and settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.explore.rules.expressions import partial_call
+from conformance.explore.rules.tables import Table, index_definition
+from conformance.explore.steps import CLOSE, OPEN, Step
+from generators.draw import mix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from generators.draw import Draw
+
+AUDIT: Final = Step("CREATE TABLE audit (what VARCHAR(20), id INT, d JSON)", "create-audit")
+
+
+def objects(draw: Draw, table: Table, tables: list[Table]) -> Iterator[Step]:
+    """Triggers, a view and a routine of a table, some of them."""
+    j = table.json[0]
+    if draw.chance(1, 3):
+        for timing, event in draw.sample(
+            [(t, e) for t in ("BEFORE", "AFTER") for e in ("INSERT", "UPDATE", "DELETE")], draw.integer(1, 3)
+        ):
+            yield _trigger(draw, table, tables, timing, event)
+    if draw.chance(1, 3):
+        table.view = f"v_{table.name}"
+        check = draw.choice(("", " WITH CHECK OPTION"))
+        hidden = [*table.json, *(plain.name for plain in table.plain), *(name for name, _ in table.generated)]
+        yield Step(
+            f"CREATE VIEW {table.view} AS SELECT id, {', '.join(hidden)} FROM {table.name} WHERE id > 0{check}",
+            "create-view", features=("view",),
+        )  # fmt: skip
+    yield Step(
+        f"CREATE PROCEDURE change_{table.name} (k INT, v JSON) "
+        f"UPDATE {table.name} SET {j} = {OPEN}JSON_SET({j}, '$.a', v, '$.b', k){CLOSE} WHERE id IN (k, k + 1)",
+        "create-procedure", features=("routine",),
+    )  # fmt: skip
+
+
+def _trigger(draw: Draw, table: Table, tables: list[Table], timing: str, event: str) -> Step:
+    row = "OLD" if event == "DELETE" else "NEW"
+    j = draw.choice(table.json)
+    others = [one for one in tables if one is not table and not one.parent]
+    bodies = [f"INSERT INTO audit VALUES ('{timing} {event}', {row}.id, {row}.{j}->'$.a')"]
+    if timing == "BEFORE" and event != "DELETE":
+        value = draw.choice((f"{OPEN}{partial_call(draw, f'NEW.{j}')}{CLOSE}", f"JSON_INSERT(NEW.{j}, '$.t', 1)"))
+        bodies.append(f"SET NEW.{j} = {value}")
+        bodies += [f"SET NEW.{plain.name} = {plain.values[0]}" for plain in table.plain[:1]]
+    if others:
+        other = draw.choice(others)
+        o = other.json[0]
+        bodies.append(f"UPDATE {other.name} SET {o} = {OPEN}JSON_SET({o}, '$.a', {row}.id){CLOSE} WHERE id = {row}.id")
+    shape = f"trigger/{timing.lower()}-{event.lower()}"
+    return Step(
+        f"CREATE TRIGGER {table.fresh('g_' + table.name)} {timing} {event} ON {table.name} "
+        f"FOR EACH ROW {draw.choice(bodies)}",
+        "create-trigger", features=(shape,),
+    )  # fmt: skip
+
+
+def alter(draw: Draw, table: Table) -> Step:
+    """DDL on a table that holds rows. What changes the rules' knowledge is applied by :func:`learnt`."""
+    j = draw.choice(table.json)
+    name, new = table.name, table.fresh("n")
+    kinds = [
+        (f"ALTER TABLE {name} ADD COLUMN {new} INT DEFAULT 5, ALGORITHM=INSTANT", "alter/add-instant"),
+        (f"ALTER TABLE {name} ADD COLUMN {new} JSON", "alter/add-json"),
+        (f"ALTER TABLE {name} ADD COLUMN {new} VARCHAR(30) DEFAULT 'd' FIRST", "alter/add-first"),
+        (f"ALTER TABLE {name} ADD COLUMN {new} VARCHAR(50) AS (LEFT({j}->>'$.a', 50)) VIRTUAL", "alter/add-virtual"),
+        (f"ALTER TABLE {name} ADD COLUMN {new} VARCHAR(50) AS (LEFT({j}->>'$.b', 50)) STORED", "alter/add-stored"),
+        (f"ALTER TABLE {name} FORCE", "alter/rebuild"),
+        (f"OPTIMIZE TABLE {name}", "optimize"),
+        (f"ANALYZE TABLE {name}", "analyze"),
+        (f"ALTER TABLE {name} ROW_FORMAT={draw.choice(('DYNAMIC', 'COMPACT', 'REDUNDANT'))}", "alter/row-format"),
+        (f"ALTER TABLE {name} ENGINE=InnoDB, ALGORITHM=COPY", "alter/copy"),
+        (f"ALTER TABLE {name} COMMENT 'x{new}'", "alter/comment"),
+    ]
+    if table.indexes:
+        kinds.append((f"ALTER TABLE {name} DROP INDEX {draw.choice(table.indexes)}", "alter/drop-index"))
+    definition = index_definition(draw, table)
+    if definition is not None:
+        kinds += [(f"ALTER TABLE {name} ADD {definition[0]}", "alter/add-index")] * 3
+    dropped = [plain.name for plain in table.plain]
+    if dropped:
+        kinds.append((f"ALTER TABLE {name} DROP COLUMN {draw.choice(dropped)}", "alter/drop-column"))
+    if table.partitions.startswith("RANGE (id) (") and table.rows:
+        kinds += [
+            ((f"ALTER TABLE {name} REORGANIZE PARTITION p0, p1 INTO (PARTITION p0 VALUES LESS THAN (5), "
+             "PARTITION p1 VALUES LESS THAN (20))"), "alter/reorganize"),
+            (f"ALTER TABLE {name} REBUILD PARTITION p0", "alter/rebuild-partition"),
+            (f"ALTER TABLE {name} TRUNCATE PARTITION p2", "alter/truncate-partition"),
+        ]  # fmt: skip
+    elif table.partitions.startswith(("HASH", "KEY")):
+        kinds += [
+            (f"ALTER TABLE {name} ADD PARTITION PARTITIONS 1", "alter/add-partition"),
+            (f"ALTER TABLE {name} COALESCE PARTITION 1", "alter/coalesce"),
+        ]
+    text, shape = draw.choice(kinds)
+    return Step(text, shape)
+
+
+def learnt(table: Table, text: str) -> None:
+    """Take over what a successful ALTER TABLE changed."""
+    words = text.split()
+    if " DROP COLUMN " in text:
+        table.plain = [plain for plain in table.plain if plain.name != words[-1]]
+        table.view = ""  # it names the column
+    elif " DROP INDEX " in text:
+        table.indexes.remove(words[-1])
+    elif " INDEX " in text:
+        table.indexes.append(text.split("INDEX ")[1].split(" ", maxsplit=1)[0])
+
+
+_SETTINGS: Final = mix(
+    ("binlog_row_image = {image}", 8), ("binlog_row_value_options = {options}", 5),
+    ("binlog_transaction_compression = {switch}", 3), ("binlog_rows_query_log_events = {switch}", 2),
+    ("sql_mode = {mode}", 3), ("time_zone = {zone}", 2), ("optimizer_switch = {optimizer}", 3),
+    ("transaction_isolation = {isolation}", 2), ("sql_generate_invisible_primary_key = {switch}", 1),
+    ("foreign_key_checks = {switch}", 1), ("binlog_format = {format}", 1),
+    ("big_tables = {switch}", 1), ("sort_buffer_size = {buffer}", 1), ("max_sort_length = {length}", 1),
+    ("join_buffer_size = {buffer}", 1), ("session_track_gtids = 'OWN_GTID'", 1),
+)  # fmt: skip
+_CHOICES: Final = {
+    "image": ("'FULL'", "'MINIMAL'", "'NOBLOB'", "'FULL'"),
+    "options": ("'PARTIAL_JSON'", "'PARTIAL_JSON'", "'PARTIAL_JSON'", "''"),
+    "switch": ("ON", "OFF"),
+    "mode": ("DEFAULT", "''", "'STRICT_TRANS_TABLES'", "'ANSI_QUOTES'", "'PAD_CHAR_TO_FULL_LENGTH'"),
+    "zone": ("'+00:00'", "'+05:30'", "'-11:00'"),
+    "optimizer": ("'default'", "'derived_merge=off'", "'index_merge=off'", "'mrr_cost_based=off'",
+                  "'block_nested_loop=off'", "'use_index_extensions=off'", "'prefer_ordering_index=off'",
+                  "'subquery_to_derived=on'"),
+    "isolation": ("'REPEATABLE-READ'", "'READ-COMMITTED'", "'SERIALIZABLE'"),
+    "format": ("'ROW'", "'ROW'", "'MIXED'"),
+    "buffer": ("DEFAULT", "262144"),
+    "length": ("DEFAULT", "16", "64"),
+}  # fmt: skip
+
+
+def setting(draw: Draw) -> Step:
+    """A session option that changes between statements."""
+    text = draw.choice(_SETTINGS)
+    name = text.split(" ")[0]
+    values = {key: draw.choice(choices) for key, choices in _CHOICES.items() if f"{{{key}}}" in text}
+    return Step(f"SET SESSION {text.format(**values)}", f"setting/{name}")
+
+
+def flush(draw: Draw) -> Step:
+    """A statement about the whole server."""
+    text = draw.choice(("FLUSH LOGS", "FLUSH TABLES", "FLUSH STATUS", "FLUSH BINARY LOGS"))
+    return Step(text, "flush")

@@ -1,0 +1,64 @@
+"""Values assigned to a JSON column, and conditions on rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from conformance.explore.rules.documents import PATHS, document_sql, value_sql
+from conformance.explore.steps import CLOSE, OPEN, quoted
+from generators.draw import mix
+
+if TYPE_CHECKING:
+    from generators.draw import Draw
+
+_PARTIAL: Final = mix(("JSON_SET", 5), ("JSON_REPLACE", 3), ("JSON_REMOVE", 3))
+_WHOLE: Final = (
+    "JSON_ARRAY_APPEND({j}, {path}, {value})", "JSON_INSERT({j}, {path}, {value})",
+    "JSON_MERGE_PATCH({j}, {document})", "JSON_MERGE_PRESERVE({j}, {document})",
+    "JSON_ARRAY_INSERT({j}, '$.arr[0]', {value})", "JSON_EXTRACT({j}, {path})", "{document}", "{j}", "NULL",
+    "JSON_OBJECT('a', {value}, 'old', {j})", "JSON_ARRAY({j}, {value})", "COALESCE({j}->{path}, {j})",
+)  # fmt: skip
+
+
+def partial_call(draw: Draw, j: str, *, column: str = "", depth: int = 0) -> str:
+    """A call of a function that can be logged as diffs, nested at times."""
+    inner = partial_call(draw, j, column=column, depth=depth + 1) if depth < 3 and draw.chance(1, 4) else j
+    if depth == 0 and draw.chance(1, 25):  # another function inside: no diffs
+        inner = f"JSON_INSERT({inner}, '$.a', 1)"
+    name = draw.choice(_PARTIAL)
+    words = [inner]
+    for _ in range(draw.choice((1, 1, 1, 2, 2, 3, 5))):
+        path = draw.choice(PATHS)
+        if name == "JSON_REMOVE":
+            words.append(quoted(path if path != "$" else "$.a"))
+        else:
+            words += [quoted(path), value_sql(draw, j, column=column)]
+    return f"{name}({', '.join(words)})"
+
+
+def assigned(draw: Draw, j: str, *, source: str = "", column: str = "") -> str:
+    """The value for JSON column ``j``; a partial call stands between marks. ``source``: the column that it reads."""
+    source = source or j
+    if draw.chance(4, 5):
+        return f"{OPEN}{partial_call(draw, source, column=column)}{CLOSE}"
+    return draw.choice(_WHOLE).format(
+        j=source, path=quoted(draw.choice(PATHS)), value=value_sql(draw, source), document=document_sql(draw)
+    )
+
+
+_CONDITIONS: Final = mix(
+    ("{id} = {n}", 30), ("{id} IN ({n}, {m}, {o})", 12), ("{id} BETWEEN {n} AND {n} + 4", 12), ("{id} > {n}", 5),
+    ("{id} % 3 = {n} % 3", 6), ("1", 4), ("{j}->'$.a' = {n}", 4), ("{j}->>'$.b' > 'a'", 4), ("{j}->>'$.a' = 'x'", 3),
+    ("{n} MEMBER OF ({j}->'$.arr')", 5), ("JSON_CONTAINS({j}->'$.arr', '[{n}, {m}]')", 4),
+    ("JSON_OVERLAPS({j}->'$.arr', '[{n}, {m}]')", 4), ("{j} IS NOT NULL AND {id} < {n}", 3),
+    ("JSON_LENGTH({j}) > 2", 3), ("{j}->'$.c' IS NULL", 3), ("JSON_TYPE({j}->'$.a') = 'INTEGER'", 2),
+    ("{id} = {n} OR {j}->'$.b' = 'abc'", 2),
+)  # fmt: skip
+
+
+def condition(draw: Draw, id_column: str, j: str, rows: int, *, extra: tuple[str, ...] = ()) -> str:
+    """A condition on the rows of a table with keys 1 to about ``rows``. ``extra``: conditions of this table's own."""
+    if extra and draw.chance(1, 4):
+        return draw.choice(extra)
+    n, m, o = (draw.integer(1, max(2, rows)) for _ in range(3))
+    return draw.choice(_CONDITIONS).format(id=id_column, j=j, n=n, m=m, o=o)
