@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
 
+from conformance.explore.followers import Linked
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError, SqlError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from conformance.explore.companion import Companion
+    from conformance.explore.followers import Follower
     from conformance.explore.steps import Step
-    from conformance.servers.roles.pair import Pair
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.capture import Position
     from conformance.servers.wire.connection import Connection
@@ -63,16 +66,32 @@ class Died(Exception):
 
 @dataclass(slots=True)
 class World(Closing):
-    """One source, its replicas, and the schemas of one episode. Made by ``topologies``."""
+    """One source, its replicas, and the schemas of one episode. Made by ``topologies``.
+
+    ``twinned``: both schemas can have the same rows; ``durable``: its servers keep what they acknowledged when they are
+    killed.
+    """
 
     source: OwnServer
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[Follower, ...] = ()
+    companions: tuple[Companion, ...] = ()
+    twinned: bool = True
+    durable: bool = False
     number: int = 0
-    twins: bool = True  # whether steps run in the twin schema too
     sessions: dict[tuple[int, str], Connection] = field(default_factory=dict)
     start: Position | None = None
     _stack: ExitStack = field(default_factory=ExitStack)
     _own: Connection | None = None
+    _twins: bool = True
+
+    @property
+    def twins(self) -> bool:
+        """Whether steps run in the twin schema too."""
+        return self._twins and self.twinned
+
+    @twins.setter
+    def twins(self, wanted: bool) -> None:
+        self._twins = wanted
 
     def schema(self, side: str) -> str:
         """The name of the schema of a side."""
@@ -98,11 +117,28 @@ class World(Closing):
             self.start = self.source.capture().mark(own)
         finally:
             own.close()
+        for companion in self.companions:
+            companion.began(self)
         return self
+
+    def settle(self) -> None:
+        """End what is open beside the steps: the oracles are about to look."""
+        for companion in self.companions:
+            companion.settle(self)
+
+    def happened(self) -> Counter[str]:
+        """The counts of what happened beside the steps, since the last call."""
+        counted: Counter[str] = Counter()
+        for companion in self.companions:
+            counted.update(companion.happened)
+            companion.happened.clear()
+        return counted
 
     def end(self) -> None:
         """Close the episode's sessions and drop its schemas."""
         self.close_sessions()
+        for companion in self.companions:
+            companion.ended(self)
         with suppress(SqlError):
             own = self.source.connect()
             try:
@@ -122,20 +158,31 @@ class World(Closing):
 
     def run(self, step: Step) -> Done:
         """Run a step on both sides."""
+        for companion in self.companions:
+            companion.before(self, step)
         base = self._answer(step, "x", step.base)
-        return Done(step, base, self._answer(step, "y", step.twin) if self.twins and not step.alone else None)
+        done = Done(step, base, self._answer(step, "y", step.twin) if self.twins and not step.alone else None)
+        for companion in self.companions:
+            companion.after(self, step)
+        return done
 
     def run_together(self, steps: Sequence[Step]) -> list[Done]:
         """Run steps of several sessions at the same time, in the first schema only."""
         numbers = sorted({step.session for step in steps})
         for number in numbers:
             self.session(number, "x")
+        for companion in self.companions:
+            companion.before(self, steps[0])
 
         def one(number: int) -> list[Done]:
             return [Done(step, self._answer(step, "x", step.base)) for step in steps if step.session == number]
 
         with ThreadPoolExecutor(len(numbers)) as pool:
-            return [done for part in [pool.submit(one, number) for number in numbers] for done in part.result()]
+            parts = [pool.submit(one, number) for number in numbers]
+            ended = [done for part in parts for done in part.result()]
+        for companion in self.companions:
+            companion.after(self, steps[-1])
+        return ended
 
     def _answer(self, step: Step, side: str, text: str) -> Answer:
         begun = time.monotonic()
@@ -152,18 +199,29 @@ class World(Closing):
         return Answer(0, "", result.rows, result.affected, warnings, time.monotonic() - begun)
 
     def mend(self) -> None:
-        """Let each replica go on behind everything, without the episode's schemas; whatever stopped it is forgotten."""
+        """Let each replica go on behind everything, without the episode's schemas; whatever stopped it is forgotten.
+
+        Raises :class:`ServerError` where the world must be made anew.
+        """
         self.end()
-        with self.source.connect() as own:
-            here = self.source.capture().mark(own)
-            executed = own.variable("global.gtid_executed") or ""
         for pair in self.pairs:
-            pair.stop()
-            with pair.replica.connect() as connection:
-                connection.execute("SET SESSION sql_log_bin = 0, lock_wait_timeout = 5")
-                for (name,) in connection.execute("SHOW SCHEMAS LIKE 'binlog\\_lab\\_e%'").texts():
-                    connection.execute(f"DROP SCHEMA `{name}`")
-            pair.follow(here, executed if pair.by_gtid else None)
+            pair.mend()
+
+    def kill_source(self) -> None:
+        """Kill the source and start it again; the replicas find it. Open transactions and sessions are lost."""
+        assert self.durable
+        self.close_sessions()
+        self.source.kill()
+        self.source.start()
+
+    def kill_replica(self, number: int = 0) -> None:
+        """Kill a replica and start it again; it goes on from what it had stored."""
+        assert self.durable
+        pair = self.pairs[number]
+        assert isinstance(pair, Linked)
+        pair.replica.kill()
+        pair.reopen()
+        pair.start()
 
     def close_sessions(self) -> None:
         """Close all sessions; what they had not committed is rolled back."""
@@ -184,6 +242,6 @@ class World(Closing):
         """Whether all servers run."""
         return self.source.alive() and all(pair.replica.alive() for pair in self.pairs)
 
-    def owns(self, what: Closing) -> None:
+    def owns(self, what: Closing | Follower) -> None:
         """Close this together with the world."""
         self._stack.callback(what.close)
