@@ -139,11 +139,10 @@ def _shell(script: Sequence[Step], problem: Problem, header: Iterable[str]) -> s
             _run("main", [f"USE {SCHEMA}_r;", *queries, f"DROP SCHEMA {SCHEMA}_r;"]),
         ]  # fmt: skip
     elif problem.oracle == "replica":
-        status = "SHOW REPLICA STATUS\\G"
         parts += [
             f"echo '{FIRST}'", _run("main", queries), f"echo '{SECOND}'",
             "sleep ${WAIT:-5}  # until the replica has applied everything, or has stopped",
-            f"${{REPLICA:-mysql}} -e '{status}' | grep -E 'Last_SQL_Errno: [1-9]|Last_SQL_Error: .'",
+            "${REPLICA:-mysql} -E -e 'SHOW REPLICA STATUS' | grep -E 'Last_SQL_Errno: [1-9]|Last_SQL_Error: .'",
             "session copy ${REPLICA:-mysql}", _run("copy", [f"USE {SCHEMA};", *queries]),
         ]  # fmt: skip
     else:
