@@ -19,6 +19,7 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from conformance.servers.run.supervisor import PR_SET_PDEATHSIG, prctl
+from conformance.user_errors import CouldNotRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,8 +31,11 @@ _FORK: Final = get_context("fork")  # the children have what the command has imp
 _PIECE: Final = 1 << 20
 
 
-class ChildLostError(RuntimeError):
+class ChildLostError(CouldNotRun):
     """A child ended without a result: something outside killed it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, hint="the output ends before its part")
 
 
 @dataclass(slots=True, eq=False)

@@ -16,12 +16,11 @@ import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from tests.faults.fault import Fault
 
 ROOT: Final = Path(__file__).parents[1]
 LEAST: Final = 2  # faults of a requirement with checks of its own
@@ -30,58 +29,37 @@ NO_REQUIREMENT: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """One fault in one test."""
+    """One fault in one test, or of a kind."""
 
     name: str
     requirements: tuple[str, ...]
+    kind: str = ""
 
 
 def planted_by(item: pytest.Item) -> Planted | None:
     """The fault that a test plants, if it plants one."""
-    marked = any(True for _ in item.iter_markers("planted"))
-    marks = tuple(str(name) for mark in item.iter_markers("planted") for name in mark.args)
+    from tests.harness.planted import requirements_of
+
+    marks = list(item.iter_markers("planted"))
+    requirements = tuple(str(name) for mark in marks for name in mark.args)
     parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
     fault = parameters.get("fault")
-    if fault is None:
-        requirements = marks or _of_checks(parameters.get("checks", ()))
-        return Planted(item.nodeid, requirements) if requirements or marked else None
-    requirements = marks or (() if marked else _broken_by(fault))
-    if not requirements and not marked:
-        raise pytest.UsageError(f"{item.nodeid}: which requirement does the fault break? Mark the test 'planted'")
-    named = (getattr(fault, key, None) for key in ("id", "name", "__name__"))
-    name = fault if isinstance(fault, str) else str(next(filter(None, named), item.nodeid))
+    name = item.nodeid
+    if isinstance(fault, Fault):
+        name, requirements = fault.id, requirements or fault.requirements
+    elif fault is None:
+        requirements = requirements or requirements_of(parameters.get("checks", ()))
+        return Planted(name, requirements) if requirements or marks else None
+    elif not marks:
+        raise pytest.UsageError(f"{name}: which requirement does the fault break? Mark the test 'planted'")
+    else:
+        named = (getattr(fault, key, None) for key in ("name", "__name__"))
+        name = fault if isinstance(fault, str) else str(next(filter(None, named), name))
     return Planted(f"{requirements[0]} {name}" if requirements else name, requirements)
 
 
 def _last_line(text: str) -> str:
     return (text.strip().splitlines() or ["no reason was given"])[-1]
-
-
-def _of_checks(checks: Iterable[str]) -> tuple[str, ...]:
-    """The requirements of those checks of the update campaign that must notice."""
-    from conformance.harness.update_checks import UPDATE_CHECKS
-
-    return tuple(name for check in sorted(checks) for name in UPDATE_CHECKS[check].requirements)
-
-
-def _broken_by(fault: Any) -> tuple[str, ...]:
-    """The requirements of a fault of any of the catalogues."""
-    from conformance.harness.update_checks import UPDATE_CHECKS
-    from tests.checks.diverged.planted_injections import PlantedFault
-    from tests.checks.replicas.faults_of_pairs import FAULTS
-    from tests.harness.planted import DOCTORED
-
-    if isinstance(fault, PlantedFault):
-        return ("FR5",)
-    if isinstance(fault, str):
-        return (FAULTS[fault][0],) if fault in FAULTS else _of_checks(DOCTORED[fault][1] if fault in DOCTORED else ())
-    if hasattr(fault, "requirements"):
-        return tuple(map(str, fault.requirements))
-    if hasattr(fault, "requirement"):
-        return (str(fault.requirement),)
-    if hasattr(fault, "kind"):  # of a mismatch that the judge must find
-        return _of_checks(check.id for check in UPDATE_CHECKS.values() if fault.kind in check.kinds)
-    return ()
 
 
 class NotCollectedError(Exception):

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from conformance.cli.console import InputCorrupt, narrate
+from conformance.console import narrate
 from conformance.forked import ChildLostError, Children, forget_printed, in_order
+from conformance.user_errors import InputCorrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

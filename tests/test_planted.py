@@ -10,7 +10,6 @@ import pytest
 
 from conformance.requirements.catalogue import REQUIREMENTS
 from tests.faults.catalogue import ROOT
-from tests.faults.census import Planted as Counted
 from tests.faults.census import benches, by_requirement, by_tests
 from tests.faults.page import PAGE, page
 from tests.planted import LEAST, NO_REQUIREMENT, Planted, Tally, parts, table
@@ -114,12 +113,12 @@ def test_a_requirement_that_is_none_is_told() -> None:
 
 
 @pytest.fixture(scope="module")
-def collected() -> list[Counted]:
+def collected() -> list[Planted]:
     """The faults that tests plant. Collecting all tests takes long, so it is done once."""
     return by_tests()
 
 
-def test_every_requirement_with_checks_of_its_own_has_faults(collected: list[Counted]) -> None:
+def test_every_requirement_with_checks_of_its_own_has_faults(collected: list[Planted]) -> None:
     """Tests are counted as they are collected; whether each fault is caught is for those tests to say."""
     found = {name: counts.total() for name, counts in by_requirement(collected).items()}
     judged = [name for name, row in REQUIREMENTS.items() if row.explanation is None]
@@ -127,10 +126,10 @@ def test_every_requirement_with_checks_of_its_own_has_faults(collected: list[Cou
     assert set(found) <= set(REQUIREMENTS)
 
 
-def test_every_part_has_a_fault_of_its_own(collected: list[Counted]) -> None:
+def test_every_part_has_a_fault_of_its_own(collected: list[Planted]) -> None:
     lines, well = parts({name: dict.fromkeys(counts, "caught") for name, counts in by_requirement(collected).items()})
     assert well, lines
 
 
-def test_the_page_of_planted_faults_is_current(collected: list[Counted]) -> None:
+def test_the_page_of_planted_faults_is_current(collected: list[Planted]) -> None:
     assert PAGE.read_text("utf-8") == page([*benches(), *collected]), "run: python -m tests.faults --page"

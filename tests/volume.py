@@ -11,12 +11,12 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from conformance.cli.check_items import check_name, requirements_of
 from conformance.cli.conformance import _pytest
 from conformance.cli.plugin import LabRun, _experiment
 from conformance.harness.settings import Settings
 from conformance.report.results import Summary
 from conformance.requirements.catalogue import FULL, QUICK
+from conformance.runs.check_items import check_name, requirements_of
 from conformance.stream import MODEL, read_stream
 
 if TYPE_CHECKING:

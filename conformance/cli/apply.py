@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from conformance.cli.console import InputCorrupt, Output, Usage
-from conformance.cli.encryption import keyring_option, read_keyring
-from conformance.cli.filters import NOTHING_LEFT_OUT, SelectedLogs, filter_options
-from conformance.cli.jobs import children_errors, jobs_option, require_files
-from conformance.cli.logs import MAX_UNCOMPRESSED, FileSpool, check_files
-from conformance.cli.remote_logs import remote_options
-from conformance.cli.replayed import close, is_rows, replayed_events
-from conformance.cli.spools import SortedSpool
-from conformance.messages import counted
+from conformance.cli.encryption import keyring_option
+from conformance.cli.filters import filter_options
+from conformance.cli.jobs import jobs_option
+from conformance.cli.log_options import MAX_UNCOMPRESSED, remote_options
+from conformance.keyring_file import read_keyring
+from conformance.logs.inputs import check_files, require_files
+from conformance.logs.replaying.replay import print_replay, verify_replay
+from conformance.logs.selection import NOTHING_LEFT_OUT
+from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from conformance.reference.replay.engine import Replay
-    from conformance.reference.replay.table_state import TableState
     from conformance.reference.text.event_filter import Selection
 
 
@@ -60,16 +55,9 @@ class _DataFilesBehind(click.Command):
 @MAX_UNCOMPRESSED
 @jobs_option
 def command(
-    files: tuple[str, ...],
-    form: str,
-    data_files: tuple[str, ...],
-    undo: bool,
-    wanted: tuple[str, ...],
-    keyring: Path | None,
-    selection: Selection,
-    limit: int | None,
-    jobs: int,
-) -> None:
+    *, files: tuple[str, ...], form: str, data_files: tuple[str, ...], undo: bool, wanted: tuple[str, ...],
+    keyring: Path | None, selection: Selection, limit: int | None, jobs: int,
+) -> None:  # fmt: skip
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
     Rows come from row events; of the statements, the replay follows only those that define tables. A statement that it
@@ -87,8 +75,6 @@ def command(
     resolves diffs. Three things end it with exit code 1, before anything is printed: statements that change tables, XA
     transactions, and a row that a later transaction changed, if that transaction stays.
     """
-    from conformance.cli.apply_verify import Verification
-
     if undo and (data_files or form != "text"):
         raise Usage("--undo prints SQL: --verify and --format do not belong to it")
     if undo and selection != NOTHING_LEFT_OUT:
@@ -101,118 +87,10 @@ def command(
     check_files(files)
     require_files(files, jobs)
     if undo:
-        from conformance.cli.apply_undo import print_undo
+        from conformance.logs.replaying.undo import print_undo
 
         print_undo(files, wanted, limit, read_keyring(keyring))
-        return
-    with ExitStack() as stack:
-        verification = stack.enter_context(Verification(data_files, keyring)) if data_files else None
-        logs = SelectedLogs(files, selection, limit=limit, keyring=read_keyring(keyring))
-        if verification is not None and jobs > 1:
-            from conformance.cli.apply_jobs import verify_side_by_side
-
-            with children_errors():
-                verify_side_by_side(logs, verification, form, jobs)
-            return
-        replay = _replayed(logs, form, silent=verification is not None, table=selection.table)
-        if verification is None:
-            _print(_wanted(replay, selection.table), form)
-        else:
-            verification.print(replay.tables, form)
-
-
-def _replayed(logs: SelectedLogs, form: str, *, silent: bool, table: str | None) -> Replay:
-    """The tables at the end of the logs; a log that ends before prints those of this name, unless ``silent``."""
-    from conformance.reference.replay.engine import Replay
-
-    replay = Replay()
-    changes = 0
-    try:
-        for event in replayed_events(logs, replay):
-            changes += is_rows(event)
-    except InputCorrupt:
-        replay.finish()
-        if not silent:
-            _print(_wanted(replay, table), form)
-        raise
-    close(*replay.finish(), changes)
-    return replay
-
-
-def _wanted(replay: Replay, table: str | None) -> list[TableState]:
-    """The tables of this name; the statements that made the others were replayed too."""
-    return [state for name, state in sorted(replay.tables.items()) if table in (None, name[1])]
-
-
-def _print(tables: Sequence[TableState], form: str) -> None:
-    from conformance.reference.errors import CodecError
-
-    output, spool = Output(), FileSpool()
-    try:
-        for line in _json_lines(tables) if form == "json" else _text_lines(tables):
-            spool.add(line.encode("utf-8", "backslashreplace") + b"\n")
-    except CodecError as error:
-        if form == "json":
-            spool.close()  # half of an object is of no use
-        raise InputCorrupt(f"a value of the final tables cannot be shown: {error}") from error
-    finally:
-        if not spool.closed:
-            for piece in spool.take():
-                output.write(piece)
-            spool.close()
-        output.flush()
-
-
-def _in_turn(tables: Iterable[TableState]) -> Iterator[TableState]:
-    """The tables, each without what was computed for its lines once they are written: there may be many columns."""
-    for state in tables:
-        yield state
-        if state.map is not None:
-            state.map.forget_derived()
-
-
-def _text_lines(tables: Iterable[TableState]) -> Iterator[str]:
-    for state in _in_turn(tables):
-        rows = _sorted_rows(state, numeric=True)
-        yield f"{'.'.join(state.name)}: {counted(len(state.rows), 'row')}"
-        yield "  " + "\t".join(state.column_names())
-        for row in rows:
-            yield "  " + "\t".join("NULL" if value is None else _one_line(value) for value in row)
-
-
-def _json_lines(tables: Sequence[TableState]) -> Iterator[str]:
-    """The lines of one JSON object, as :mod:`json` indents it by one space."""
-    if not tables:
-        yield "{}"
-        return
-    yield "{"
-    for number, state in enumerate(_in_turn(tables), 1):
-        yield f" {_json('.'.join(state.name), 0)}: {{"
-        yield f'  "columns": {_json(state.column_names(), 2)},'
-        left = len(state.rows)
-        yield '  "rows": [' if left else '  "rows": []'
-        for row in _sorted_rows(state):
-            left -= 1
-            yield f"   {_json(row, 3)}{',' if left else ''}"
-        if state.rows:
-            yield "  ]"
-        yield " }," if number < len(tables) else " }"
-    yield "}"
-
-
-def _json(value: object, level: int) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1).replace("\n", "\n" + " " * level)
-
-
-def _sorted_rows(state: TableState, *, numeric: bool = False) -> Iterator[Sequence[str | None]]:
-    """The rows of a table in order. All are read before the first is returned."""
-    from conformance.reference.replay.tables_text import row_order, rows_text
-
-    spool = SortedSpool(row_order(state, numeric=numeric))
-    for row in rows_text(state):
-        spool.add(row)
-    return spool.take()
-
-
-def _one_line(value: str) -> str:
-    return value.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+    elif data_files:
+        verify_replay(files, selection, form, data_files, limit=limit, keyring=keyring, jobs=jobs)
+    else:
+        print_replay(files, selection, form, limit=limit, keyring=keyring)

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import os
 import secrets
-import shlex
 import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.columns import ORDER, OrderedServers, column_names, named_subjects, server_pairs
-from conformance.cli.console import CouldNotRun, Usage, error, narrate, progress, unknown
-from conformance.cli.on_spark import campaigns, require_private
+from conformance.cli.ordered_servers import ORDER, OrderedServers
+from conformance.console import error, narrate, progress
+from conformance.runs.columns import column_names, named_subjects, server_pairs
+from conformance.runs.on_spark import campaigns, require_private
+from conformance.runs.run_plan import (
+    command_line,
+    described,
+    judged_kinds,
+    judged_recording,
+    nothing_selected,
+    replay_command,
+    with_recordings,
+)
+from conformance.user_errors import CouldNotRun, Usage, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
-    from conformance.servers.recording.directory import Manifest
-    from conformance.servers.specs import ServerSpec
 
 _CHECKS = Path(__file__).parent.parent / "checks"
 _OF_PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
@@ -137,7 +143,7 @@ def command(
         raise Usage(str(problem)) from problem
     if (options or wrapper) and any(spec.kind is Kind.NONE for spec, _ in parsed):
         raise Usage("--server-option and --wrapper are for servers that the lab starts; --server none starts none")
-    judged = _recording(
+    judged = judged_recording(
         [spec for spec, _ in parsed],
         {
             "--replica": replicas, "--server-option": server_options, "--wrapper": wrapper, "--keep": keep,
@@ -148,7 +154,7 @@ def command(
     if judged is not None:
         requirements, updates, seed, profile = judged.requirements, judged.updates, judged.seed, judged.profile
     elif record is not None:
-        from conformance.cli.recorded_runs import refuse_with_recording
+        from conformance.runs.recorded_runs import refuse_with_recording
 
         several = len(parsed) > 1 or any(spec.kind is Kind.NONE for spec, _ in parsed)
         refuse_with_recording(
@@ -160,21 +166,21 @@ def command(
         kinds = frozenset({False, True} if bool(servers) == bool(subjects) else {bool(subjects)})
         return _list(frozenset(requirements), profile, kinds)
     if requirements:
-        for_servers, for_subjects = _kinds(requirements, bool(pairs), bool(decoders))
+        for_servers, for_subjects = judged_kinds(requirements, bool(pairs), bool(decoders))
         pairs, parsed = (pairs, parsed) if for_servers else ([], [])
         decoders = decoders if for_subjects else []
     seed = seed or str(secrets.randbelow(1 << 32))
-    narrate(_plan(seed, updates or PROFILES[profile], [str(spec) for spec, _ in parsed], list(map(str, decoders))))
+    narrate(described(seed, updates or PROFILES[profile], [str(spec) for spec, _ in parsed], list(map(str, decoders))))
     # Loading the checks takes a second: the run has already said what it is.
-    from conformance.cli.replay import check_witnesses
     from conformance.harness.settings import Settings
+    from conformance.harness.witnesses import check_witnesses
     from conformance.requirements.versions import OBSERVED
 
     try:
         check_witnesses(listed)
     except DeviationError as problem:
         raise Usage(str(problem)) from problem
-    parsed, pairs, recordings = _with_recordings(parsed, pairs)
+    parsed, pairs, recordings = with_recordings(parsed, pairs)
     columns = [
         *(
             f"captures {version}" if version else str(spec)
@@ -201,7 +207,7 @@ def command(
             allow=frozenset(allow),
             keep=keep,
             record=record,
-            replay=_replay_command(
+            replay=replay_command(
                 str(spec) if servers and judged is None else "", replica, server_options, deviations_file, no_deviations
             ),
         )
@@ -231,62 +237,6 @@ def command(
         return _run(settings, report, frozenset(requirements), profile, 1)
 
 
-def _recording(specs: list[ServerSpec], refused: dict[str, Any], kept: dict[str, Any]) -> Manifest | None:
-    """The manifest of the recording that is judged, if the run is about one. ``kept``: what it decides itself."""
-    from conformance.cli.recorded_runs import recording_in, refuse_with_recording
-    from conformance.servers.errors import SpecError
-
-    try:
-        manifest = recording_in(specs)
-    except SpecError as problem:
-        raise Usage(str(problem)) from problem
-    if manifest is not None:
-        refuse_with_recording({**refused, **kept}, judging=True)
-    return manifest
-
-
-def _with_recordings(
-    parsed: list[tuple[ServerSpec, str]], pairs: list[tuple[str, str]]
-) -> tuple[list[tuple[ServerSpec, str]], list[tuple[str, str]], list[str]]:
-    """The same, with a column for each recorded version in the place of ``none``; and the version of each column."""
-    from conformance.harness.campaign.captures import recorded_versions
-    from conformance.servers.specs import Kind
-
-    found = [
-        (spec, pair, version)
-        for spec, pair in zip(parsed, pairs, strict=True)
-        for version in (reversed(recorded_versions()) if spec[0].kind is Kind.NONE else [""])
-    ]
-    return [spec for spec, _, _ in found], [pair for _, pair, _ in found], [version for _, _, version in found]
-
-
-def _plan(seed: str, updates: int, servers: list[str], subjects: list[str]) -> str:
-    """Describe what the run is going to do."""
-    words = [f"seed {seed}"]
-    if servers:
-        words.append("recorded updates" if servers == ["none"] else f"{updates:,} updates")
-        words.append(f"server {', '.join(servers)}")
-    if subjects:
-        words.append(f"subject {', '.join(subjects)}")
-    return ", ".join(words)
-
-
-def _kinds(requirements: Iterable[str], servers: bool, subjects: bool) -> tuple[bool, bool]:
-    """Whether to judge servers, and subjects: rows about decoders need a subject, other rows need a server."""
-    from conformance.requirements.catalogue import DECODER, REQUIREMENTS
-
-    about = {REQUIREMENTS[name].judged_on == DECODER for name in requirements}
-    if about == {True} and not subjects:
-        raise Usage("these requirements are judged on a subject: name one with --subject (binlog-lab subjects list)")
-    if about == {False} and not servers:
-        raise Usage("these requirements are judged on a server, not on a subject: name one with --server")
-    if about == {False} and subjects:
-        narrate("subjects are left out: the requirements are about servers")
-    if about == {True} and servers:
-        narrate("servers are left out: the requirements are about decoders")
-    return False in about, True in about
-
-
 def _run(columns: list[Settings], report: Path, requirements: frozenset[str], profile: str, jobs: int) -> int:
     from conformance.cli.plugin import LabRun
     from conformance.report.directory import ReportError
@@ -303,7 +253,7 @@ def _run(columns: list[Settings], report: Path, requirements: frozenset[str], pr
                 report=report,
                 requirements=requirements,
                 profile=profile,
-                command=_command_line(),
+                command=command_line(),
                 progress=display,
                 narrate=narrate,
                 before=run,
@@ -328,7 +278,7 @@ def _run(columns: list[Settings], report: Path, requirements: frozenset[str], pr
             raise CouldNotRun(run.could_not_run)
         if run.incomplete:
             raise KeyboardInterrupt
-        raise _nothing_selected(requirements)
+        raise nothing_selected(requirements)
     print_summary(run.report.summary, sys.stdout, directory=report)
     for message in (run.could_not_run, *run.column_errors):
         if message:
@@ -360,55 +310,19 @@ def _pytest(run: LabRun, *more: str) -> None:
 
 def _list(requirements: frozenset[str], profile: str, kinds: frozenset[bool]) -> int:
     """Print the checks that would run, one a line."""
-    from conformance.cli.check_items import check_name, requirements_of
     from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
+    from conformance.runs.check_items import check_name, requirements_of
 
     run = LabRun(lambda _: Settings(), requirements=requirements, profile=profile, kinds=kinds)
     _pytest(run, "--collect-only")
     if run.could_not_run:
         raise CouldNotRun(run.could_not_run)
     if not run.selected:
-        raise _nothing_selected(requirements)
+        raise nothing_selected(requirements)
     for item in run.selected:
         function = getattr(item, "function", None)
         sentence = (function.__doc__ or "").strip().splitlines()[0] if function is not None else ""
         names = ", ".join(sorted(requirements_of(item)))
         click.echo(f"{check_name(item)}  [{names}]  {sentence}")
     return 0
-
-
-def _replay_command(
-    server: str, replica: str, server_options: tuple[str, ...], deviations_file: Path | None, no_deviations: bool
-) -> str:
-    """The ``binlog-lab replay`` command, with the options that judge a stored Case as this run did."""
-    words = ["binlog-lab", "replay"]
-    if server and server != "none":
-        words += ["--server", server]
-    if replica:
-        words += ["--replica", replica]
-    for option in server_options:
-        words += ["--server-option", option]
-    if no_deviations:
-        words.append("--no-deviations")
-    elif deviations_file is not None:
-        words += ["--deviations", str(deviations_file)]
-    return shlex.join(words)
-
-
-def _nothing_selected(requirements: frozenset[str]) -> Usage:
-    from conformance.requirements.catalogue import REQUIREMENTS
-
-    reasons = [f"{name}: {REQUIREMENTS[name].explanation or 'no check'}" for name in sorted(requirements)]
-    return Usage("nothing was selected: no check judges these requirements", hint="\n".join(reasons) or None)
-
-
-def _command_line() -> str:
-    """The command as typed, with the secrets in addresses hidden."""
-    from conformance.servers.specs import parse_spec
-
-    words = ["binlog-lab"]
-    for word in sys.argv[1:]:
-        option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
-        words.append(f"{option}{equals}{parse_spec(value)}" if value.startswith("mysql://") else word)
-    return shlex.join(words)

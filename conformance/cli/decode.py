@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.console import Usage, narrate
 from conformance.cli.dialects import named_dialect
-from conformance.cli.encryption import keyring_option, read_keyring
-from conformance.cli.filters import SelectedLogs, filter_options
-from conformance.cli.jobs import children_errors, jobs_option, require_files
-from conformance.cli.logs import MAX_UNCOMPRESSED, check_files
-from conformance.cli.remote_logs import ending_well, remote_options
+from conformance.cli.encryption import keyring_option
+from conformance.cli.filters import filter_options
+from conformance.cli.jobs import jobs_option
+from conformance.cli.log_options import MAX_UNCOMPRESSED, remote_options
+from conformance.keyring_file import read_keyring
+from conformance.logs.inputs import check_files, require_files
+from conformance.logs.printing.decoding import Decoding, Form
+from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conformance.cli.printers import Printer
     from conformance.reference.text.event_filter import Selection
 
 
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--format", "form", type=click.Choice(("text", "jsonl", "csv")), default="text", show_default=True)
 @click.option("-v", "--verbose", count=True, help="Once (the default): rows as pseudo-SQL. Twice: with column types.")
-@click.option("--table-metadata", is_flag=True, help="Text: print the columns and the key of each TABLE_MAP.")
+@click.option(
+    "--table-metadata", "metadata", is_flag=True, help="Text: print the columns and the key of each TABLE_MAP."
+)
 @click.option("--hexdump", is_flag=True, help="Text: dump the bytes of each event in hex.")
 @click.option("--types", is_flag=True, help="JSON, CSV: tag values that have no plain JSON form with their type.")
 @click.option("--events", "which", type=click.Choice(("rows", "all")), default="rows", show_default=True,
@@ -39,20 +42,9 @@ if TYPE_CHECKING:
 @MAX_UNCOMPRESSED
 @jobs_option
 def command(
-    files: tuple[str, ...],
-    form: str,
-    verbose: int,
-    table_metadata: bool,
-    hexdump: bool,
-    types: bool,
-    which: str,
-    resolve: bool,
-    dialect: str | None,
-    selection: Selection,
-    keyring: Path | None,
-    limit: int | None,
-    jobs: int,
-) -> None:
+    *, files: tuple[str, ...], form: str, verbose: int, metadata: bool, hexdump: bool, types: bool, which: str,
+    resolve: bool, dialect: str | None, selection: Selection, keyring: Path | None, limit: int | None, jobs: int,
+) -> None:  # fmt: skip
     """Print binary log files as mysqlbinlog does, or as one JSON object or CSV record per row change.
 
     FILE may be - for standard input, mysql://USER@HOST:PORT for all logs of a server, or mysql://USER@HOST:PORT/NAME
@@ -64,53 +56,13 @@ def command(
     """
     if form == "text" and (types or resolve or which != "rows"):
         raise Usage("--types, --events and --resolve belong to --format jsonl and csv")
-    if form != "text" and (verbose or table_metadata or hexdump):
+    if form != "text" and (verbose or metadata or hexdump):
         raise Usage("-v, --table-metadata and --hexdump belong to --format text")
     writer = None if dialect is None else named_dialect(dialect)
     check_files(files)
     if resolve and jobs > 1:
         raise Usage(f"--jobs {jobs}: --resolve needs all rows before a diff, in order", hint="leave --jobs out")
     require_files(files, jobs)
-    keys = read_keyring(keyring)
-    passing = form != "text" and which == "rows" and not resolve
-
-    def make() -> tuple[SelectedLogs, Printer]:
-        from conformance.cli.printers import ChangePrinter, TextPrinter
-        from conformance.reference.binlog.files import Passed
-
-        passed = Passed()
-        logs = SelectedLogs(
-            files, selection, dialect=writer, limit=limit, keyring=keys, keep_bytes=hexdump,
-            pass_over=passed if passing else None,
-        )  # fmt: skip
-        if form == "text":
-            return logs, TextPrinter(logs, types=verbose > 1, metadata=table_metadata, dialect=writer)
-        return logs, ChangePrinter(logs, form, passed, types=types, rows_only=which == "rows", resolve=resolve)
-
-    if jobs == 1:
-        logs, printer = make()
-        with ending_well(files):
-            _decode(logs, printer)
-        return
-    from conformance.cli.decode_jobs import decode_side_by_side
-
-    with children_errors():
-        decode_side_by_side(make, jobs, selection.start_position)
-
-
-def _decode(logs: SelectedLogs, printer: Printer) -> None:
-    take, waits = printer.event, logs.waits
-    try:
-        for path, chosen in logs.each():
-            printer.begin_file(path)
-            for event, choice in chosen:
-                take(event, choice)
-                if waits:
-                    printer.output.flush()
-            printer.end_file()
-        printer.end()
-    finally:
-        printer.failed()
-        printer.close()
-        printer.output.flush()
-        narrate(printer.closing(printer.tally()))
+    chosen = Form(name=form, types=types or verbose > 1, metadata=metadata, hexdump=hexdump, rows_only=which == "rows",
+                  resolve=resolve, dialect=writer)  # fmt: skip
+    Decoding(files, selection, chosen, limit, read_keyring(keyring)).print(jobs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from conformance.cli.console import Usage
+from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
     from conformance.reference.dialect import Dialect

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.console import Usage
 from conformance.exit_code import ExitCode
 from conformance.messages import printable
+from conformance.user_errors import Usage
 
 
 @click.command

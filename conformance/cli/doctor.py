@@ -6,8 +6,9 @@ import json
 
 import click
 
-from conformance.cli.console import CouldNotRun, narrate
-from conformance.cli.server_use import server_errors
+from conformance.console import narrate
+from conformance.server_use import server_errors
+from conformance.user_errors import CouldNotRun
 
 _BUILDS = {
     "compiled": "its inner loops are machine code (BINLOG_LAB_PURE=1 takes the sources)",

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shlex
-import sys
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from conformance.cli.console import CouldNotRun, NamedCommands, Usage, narrate
-from conformance.cli.fuzz_inputs import CORPORA, chosen, coverage, export, merge, minimize, replay
+from conformance.cli.fuzz_inputs import CORPORA, coverage, export, merge, minimize, replay
 from conformance.cli.fuzz_server import server
+from conformance.cli.groups import NamedCommands
 from conformance.exit_code import ExitCode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from fuzz.runner.campaign import Campaign
 
 _FINDINGS = click.option(
     "--findings",
@@ -74,19 +64,7 @@ def list_() -> int:
 @CORPORA
 @_FINDINGS
 @click.option("--report", type=click.Path(path_type=Path), metavar="DIR", help="Write DIR/results.json.")
-def run(
-    names: tuple[str, ...],
-    everything: bool,
-    peers: bool,
-    seconds: float | None,
-    runs: int | None,
-    seed: int | None,
-    jobs: int | None,
-    timeout: int,
-    corpora: Path | None,
-    findings: Path | None,
-    report: Path | None,
-) -> int:
+def run(**options: Any) -> int:
     """Fuzz targets, each in a process of its own, and store the findings.
 
     Inputs that reach new code are kept in a cache, and the next run continues from them. With --runs each target begins
@@ -94,74 +72,6 @@ def run(
     atheris (pip install 'binlog-lab[fuzz]'). The exit code is 1 if there is a finding. A finding in a peer (a decoder
     of others) counts only when it is new.
     """
-    import secrets
+    from conformance.runs.fuzz_campaign import run_targets
 
-    from fuzz.runner.campaign import run as run_campaign
-    from fuzz.runner.corpora import COMMITTED
-    from fuzz.runner.display import display, print_table, total
-    from fuzz.runner.findings import Store, findings_directory
-    from fuzz.runner.launch import require_atheris
-    from fuzz.runner.run import Budget
-
-    if seconds is not None and runs is not None:
-        raise Usage("--seconds and --runs exclude each other")
-    targets = chosen(names, everything=everything, peers=peers)
-    if seed is None:
-        seed = 1 if runs is not None else secrets.randbelow(1 << 31)
-    budget = Budget(
-        seconds=None if runs is not None else seconds or 60.0, runs=runs, seed=seed, timeout=timeout, corpora=corpora
-    )
-    with _errors(), _report_directory(report) as write:
-        require_atheris()
-        store = Store(findings or findings_directory())
-        amount = f"{runs:,} executions" if runs is not None else f"{budget.seconds:g} s"
-        narrate(f"{len(targets)} targets, {amount} each, seed {seed}")
-        if not COMMITTED.is_dir():
-            narrate(
-                "the committed corpora are not installed: targets begin with their seeds and your own inputs; run in a"
-                " checkout or in the unpacked source distribution to begin with the committed ones too"
-            )
-        with display(sys.stderr) as show:
-            campaign = run_campaign(
-                targets, budget, store, jobs=jobs or os.cpu_count() or 1, show=show, split=jobs is not None
-            )
-        print_table(campaign, sys.stdout)
-        narrate(total(campaign))
-        write(campaign)
-    return int(campaign.exit_code)
-
-
-@contextmanager
-def _report_directory(path: Path | None) -> Iterator[Callable[[Campaign], None]]:
-    """The directory for ``results.json``. It is checked before the run: a run whose report cannot be written is in
-    vain.
-    """
-    from conformance.report.directory import RESULTS, DirectoryInUseError, ReportError, taken
-    from fuzz.runner.results import results
-
-    if path is None:
-        yield lambda _: None
-        return
-
-    def write(campaign: Campaign) -> None:
-        command_line = shlex.join(["binlog-lab", *sys.argv[1:]])
-        (path / RESULTS).write_text(json.dumps(results(campaign, command_line), indent=1) + "\n", "utf-8")
-        narrate(f"results: {path / RESULTS}")
-
-    try:
-        with taken(path):
-            yield write
-    except DirectoryInUseError as problem:
-        raise Usage(str(problem)) from problem
-    except ReportError as problem:
-        raise CouldNotRun(str(problem)) from problem
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    from fuzz.runner.errors import Unfit
-
-    try:
-        yield
-    except Unfit as problem:
-        raise CouldNotRun(str(problem)) from problem
+    return run_targets(**options)

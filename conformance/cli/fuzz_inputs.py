@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
-
-from conformance.cli.console import CouldNotRun, Usage, narrate
-from conformance.exit_code import ExitCode
-
-if TYPE_CHECKING:
-    from fuzz.runner.targets import Target
 
 TARGET = click.option("--target", "name", metavar="TARGET", help="Target of a file outside its target's folder.")
 TIMEOUT = click.option(
@@ -32,35 +26,9 @@ def replay(files: tuple[Path, ...], name: str | None, timeout: int) -> int:
     FILE is an input, or a folder of inputs. The folder of an input, or the file beside it, names its target. Each input
     runs in a process of its own. This command needs no fuzzer.
     """
-    from fuzz.runner.findings import inputs_in, read
-    from fuzz.runner.sandbox import GROWTH, PASSED, Sandbox, SandboxEnded
+    from conformance.runs.fuzz_inputs import replay_inputs
 
-    by_target: dict[tuple[Target, bool], list[Path]] = {}
-    for path in (found for file in files for found in inputs_in(file)):
-        facts = read(path)
-        grows = facts is not None and facts.kind == GROWTH
-        by_target.setdefault((_target_of(path, name), grows), []).append(path)
-    if not by_target:
-        raise Usage("no input there: expected files, or folders with files that end in .bin")
-    code = ExitCode.OK
-    for (target, grows), paths in by_target.items():
-        try:
-            with Sandbox(target, timeout=timeout, growth=grows) as sandbox:
-                for path in paths:
-                    outcome = sandbox.run(_bytes(path))
-                    click.echo(f"{'FIXED' if outcome.kind == PASSED else 'FAILED'}  {target.name}  {path}")
-                    if outcome.kind == PASSED:
-                        continue
-                    code = max(code, ExitCode.NONCONFORMANT)
-                    click.echo(f"  {outcome.kind}: {outcome.signature}")
-                    known = read(path)
-                    if known is not None and known.signature != outcome.signature:
-                        click.echo(f"  it was stored as {known.signature}")
-                    click.echo(f"  {outcome.message}")
-        except SandboxEnded as problem:
-            click.echo(f"ERROR  {target.name}: {problem}")
-            code = ExitCode.COULD_NOT_RUN
-    return int(code)
+    return replay_inputs(files, name, timeout)
 
 
 @click.command()
@@ -74,30 +42,11 @@ def replay(files: tuple[Path, ...], name: str | None, timeout: int) -> int:
     help="[default: FILE; the original is kept beside it]",
 )
 @TIMEOUT
-def minimize(file: Path, name: str | None, seconds: float, output: Path | None, timeout: int) -> int:
+def minimize(**options: Any) -> int:
     """Make an input smaller that still fails in the same way."""
-    from fuzz.runner.findings import Store, read
-    from fuzz.runner.sandbox import GROWTH, PASSED, Sandbox
-    from fuzz.runner.triage import smallest
+    from conformance.runs.fuzz_inputs import minimize_input
 
-    target = _target_of(file, name)
-    data = _bytes(file)
-    known = read(file)
-    with Sandbox(target, timeout=timeout, growth=known is not None and known.kind == GROWTH) as sandbox:
-        outcome = sandbox.run(data)
-    if outcome.kind == PASSED:
-        raise Usage(f"{file}: {target.name} takes it, there is nothing to keep while it is made smaller")
-    narrate(f"{target.name}: {outcome.signature}")
-    small = smallest(target, data, outcome, timeout=timeout, seconds=seconds)
-    if output is not None:
-        output.write_bytes(small)
-    elif known is not None:
-        Store(file.parent).smaller(known, small)
-    else:
-        raise Usage(f"{file} is no stored finding: say with --output where the smaller input goes")
-    narrate(f"{len(data):,} bytes before, {len(small):,} after")
-    click.echo(str(output or file))
-    return int(ExitCode.OK)
+    return minimize_input(**options)
 
 
 @click.command()
@@ -107,36 +56,15 @@ def minimize(file: Path, name: str | None, seconds: float, output: Path | None, 
 @click.option(
     "--into", type=click.Path(path_type=Path), metavar="DIR", help="[default: the cache, whose inputs are replaced]"
 )
-def merge(names: tuple[str, ...], everything: bool, corpora: Path | None, into: Path | None) -> int:
+def merge(**options: Any) -> int:
     """Keep the smallest inputs that reach everything the committed inputs, the seeds and your own inputs reach.
 
     With --into fuzz/corpora the committed archives are written anew: below 200 inputs of less than 1 KB each. Needs
     atheris.
     """
-    from fuzz.runner.corpora import cached, inputs
-    from fuzz.runner.errors import Unfit
-    from fuzz.runner.launch import require_atheris
-    from fuzz.runner.merge import merge as merge_inputs
-    from fuzz.runner.merge import merge_for_commit
+    from conformance.runs.fuzz_inputs import merge_corpora
 
-    targets = chosen(names, everything=everything)
-    try:
-        require_atheris()
-        for target in targets:
-            contents = inputs(target, corpora)
-            merged = (
-                merge_inputs(target, contents, cached(target, corpora))
-                if into is None
-                else merge_for_commit(target, contents, into / f"{target.name}.zip")
-            )
-            left = f", {merged.left_out} left out: too large, too many, or harmful" if merged.left_out else ""
-            click.echo(
-                f"{merged.target}: {merged.before} inputs, {merged.kept} kept ({merged.size:,} bytes{left}),"
-                f" {merged.edges or 0:,} edges"
-            )
-    except Unfit as problem:
-        raise CouldNotRun(str(problem)) from problem
-    return int(ExitCode.OK)
+    return merge_corpora(**options)
 
 
 @click.command()
@@ -144,29 +72,11 @@ def merge(names: tuple[str, ...], everything: bool, corpora: Path | None, into: 
 @click.option("--all", "everything", is_flag=True, help="All targets of the lab's own decoders.")
 @click.option("--missing", is_flag=True, help="Also print the lines that no input reaches.")
 @CORPORA
-def coverage(names: tuple[str, ...], everything: bool, missing: bool, corpora: Path | None) -> int:
+def coverage(**options: Any) -> int:
     """Print the code that the corpora reach: lines and branches of each module that the targets call."""
-    from fuzz.runner.errors import Unfit
-    from fuzz.runner.reach import reach
+    from conformance.runs.fuzz_inputs import print_coverage
 
-    targets = chosen(names, everything=everything)
-    try:
-        number, modules = reach(targets, corpora)
-    except Unfit as problem:
-        raise CouldNotRun(str(problem), hint="pip install 'binlog-lab[fuzz]' has what counts") from problem
-    width = max((len(item.module) for item in modules), default=0)
-    for item in modules:
-        click.echo(
-            f"{item.module:<{width}}  lines {_share(item.lines_reached, item.lines)}"
-            f"  branches {_share(item.branches_reached, item.branches)}"
-        )
-        if missing and item.missing:
-            click.echo(f"  not reached: {_ranges(item.missing)}")
-    lines = _share(sum(item.lines_reached for item in modules), sum(item.lines for item in modules))
-    branches = _share(sum(item.branches_reached for item in modules), sum(item.branches for item in modules))
-    click.echo(f"{'all':<{width}}  lines {lines}  branches {branches}")
-    narrate(f"{number:,} inputs of {len(targets)} targets")
-    return int(ExitCode.OK)
+    return print_coverage(**options)
 
 
 @click.command()
@@ -177,66 +87,6 @@ def export(directory: Path, names: tuple[str, ...]) -> int:
 
     Each target gets an entry (fuzz_TARGET.py), a dictionary, options and an archive of seeds.
     """
-    from fuzz.runner.errors import Unfit
-    from fuzz.runner.export import export as export_targets
-    from fuzz.runner.targets import EMPTY
+    from conformance.runs.fuzz_inputs import write_targets
 
-    targets = chosen(names, everything=not names)
-    if not names:
-        targets = [target for target in targets if target.name != EMPTY]  # nothing in it can be covered
-    try:
-        for entry in export_targets(targets, directory):
-            click.echo(entry)
-    except (Unfit, OSError) as problem:
-        raise CouldNotRun(str(problem)) from problem
-    return int(ExitCode.OK)
-
-
-def chosen(names: tuple[str, ...], *, everything: bool, peers: bool = False) -> list[Target]:
-    """Targets by name, or all of a kind. Raises :class:`Usage`."""
-    from fuzz.runner.errors import UnknownTarget
-    from fuzz.runner.targets import find, own_targets, peer_targets
-
-    try:
-        targets = find(names)
-    except UnknownTarget as problem:
-        raise Usage(str(problem)) from problem
-    targets += [*(own_targets() if everything else ()), *(peer_targets() if peers else ())]
-    if not targets:
-        raise Usage("no target: name one, or give --all", hint="binlog-lab fuzz list names them")
-    return list(dict.fromkeys(targets))
-
-
-def _target_of(path: Path, name: str | None) -> Target:
-    from fuzz.runner.errors import UnknownTarget
-    from fuzz.runner.findings import read
-    from fuzz.runner.targets import find
-
-    known = read(path)
-    wanted = name or (known.target if known is not None else path.absolute().parent.name)
-    try:
-        return find([wanted])[0]
-    except UnknownTarget as problem:
-        raise Usage(f"{path}: {problem}", hint="--target says which one an input is for") from problem
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as problem:
-        raise Usage(f"{path}: {problem.strerror}") from problem
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part:5,} of {whole:5,} ({100 * part / whole if whole else 100:3.0f} %)"
-
-
-def _ranges(lines: tuple[int, ...]) -> str:
-    """Line numbers, with consecutive numbers written as ranges."""
-    runs: list[list[int]] = []
-    for number in lines:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+    return write_targets(directory, names)

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from conformance.cli.console import NamedCommands, TerminalText, error, narrate
-from conformance.cli.interrupts import Terminated, handle_interrupts, interrupted
+from conformance.cli.groups import NamedCommands
+from conformance.console import TerminalText, error, narrate
 from conformance.exit_code import ExitCode
+from conformance.interrupts import Terminated, handle_interrupts, interrupted
+from conformance.user_errors import UserError
 from conformance.version import __version__
 
 if TYPE_CHECKING:
@@ -112,10 +114,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.UsageError as problem:
         _usage(problem)
         return problem.exit_code
-    except click.ClickException as problem:
+    except (click.ClickException, UserError) as problem:
         if hidden := interrupted():
             return _interrupted(hidden, is_run=is_run)
-        problem.show(sys.stderr)
+        _failed(problem)
         return problem.exit_code
     except (KeyboardInterrupt, click.Abort) as stop:
         return _interrupted(stop, is_run=is_run)
@@ -159,6 +161,15 @@ def _usage(problem: click.UsageError) -> None:
     error(f"{message[:1].lower()}{message[1:]}".rstrip("."))
     if problem.ctx is not None:
         narrate(f"{problem.ctx.command_path} --help says how it is used")
+
+
+def _failed(problem: click.ClickException | UserError) -> None:
+    if isinstance(problem, click.ClickException):
+        problem.show(sys.stderr)
+        return
+    error(str(problem))
+    if problem.hint:
+        narrate(problem.hint)
 
 
 def _operating_system(problem: OSError) -> int:

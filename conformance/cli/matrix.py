@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from conformance.cli.console import CouldNotRun, InputCorrupt, NamedCommands, Usage, narrate
-from conformance.cli.encryption import keyring_option, read_keyring
-from conformance.cli.jobs import children_errors, jobs_option
-from conformance.cli.logs import MAX_UNCOMPRESSED, hint_of
-from conformance.exit_code import ExitCode
-
-if TYPE_CHECKING:
-    from scenarios.estimate.questions import Trouble
-    from scenarios.live import Live
-    from scenarios.matrix import Matrix
+from conformance.cli.encryption import keyring_option
+from conformance.cli.groups import NamedCommands
+from conformance.cli.jobs import jobs_option
+from conformance.cli.log_options import MAX_UNCOMPRESSED
+from conformance.console import narrate
+from conformance.user_errors import Usage
 
 
 @click.group(name="matrix", cls=NamedCommands)
@@ -68,99 +63,16 @@ def list_() -> None:
 )
 @click.option("--server", default="auto", show_default=True, metavar="SPEC", help="The server for --live.")
 @click.option("--rows", metavar="URI", help="Place for the rows, outside DIR, that remote executors can reach.")
-def run(
-    name: str,
-    scenarios: int | None,
-    master: str | None,
-    jobs: int | None,
-    report: Path,
-    live: int | None,
-    server: str,
-    rows: str | None,
-) -> int:
+def run(**options: Any) -> int:
     """Run a matrix on Spark: rows as Parquet, budgets as verdicts, a report in DIR.
 
     The same command continues an interrupted run where it stopped. The digest at the end depends on the matrix and the
     number of scenarios alone. With --live a sample over all cells also runs on a server. The command compares its bytes
     and sizes with the model and with the matrix's rows. Needs the extra spark (pip install 'binlog-lab[spark]').
     """
-    from scenarios.matrix import MatrixError, load_matrix
+    from conformance.runs.matrix_run import run
 
-    if jobs is not None and master is not None:
-        raise Usage("--jobs is --master for this machine: give one of them")
-    master = master or f"local[{jobs or '*'}]"
-    narrate(f"matrix {name} on {master}")  # Printed first: loading the runner takes a second.
-    from conformance.report.directory import DirectoryInUseError, ReportError
-    from scenarios.costs import words
-    from scenarios.manifest import ManifestError
-    from scenarios.page import headline
-    from scenarios.runs import run_matrix
-    from scenarios.spark.session import SparkUnavailable, require_packages, session
-
-    asked = ["binlog-lab", "matrix", "run", name, *(["--scenarios", str(scenarios)] if scenarios else [])]
-    asked += ["--live", str(live), "--server", server] if live else []
-    try:
-        matrix = load_matrix(name)
-        matrix.share(scenarios or matrix.total)  # checked before anything starts
-        if live is not None:
-            matrix.share(live)
-        require_packages()
-        narrate(f"{scenarios or matrix.total:,} scenarios in {matrix.cells} cells")
-        tie = None if live is None else _live(matrix, live, server)
-        with session(master) as spark:
-            ran = run_matrix(
-                matrix,
-                spark=spark,
-                report=report,
-                scenarios=scenarios,
-                rows=rows,
-                narrate=narrate,
-                live=tie,
-                command=shlex.join([*asked, "--master", master, "--report", str(report)]),
-            )
-    except (MatrixError, DirectoryInUseError) as problem:
-        raise Usage(str(problem)) from problem
-    except (SparkUnavailable, ReportError, ManifestError) as problem:
-        raise CouldNotRun(str(problem)) from problem
-    judgement = ran.judgement
-    if tie is not None:
-        narrate(tie.words)
-        narrate(f"  {tie.spread}")
-    narrate(headline(ran.results))
-    for item in judgement.budgets:
-        narrate(
-            f"  {item.verdict:<12} {item.budget.requirement} {item.title}: {item.met:,} rows, {item.broken:,} broken"
-        )
-    for failure in ran.results["failures"][:10]:
-        narrate(f"  {failure['check']}: {failure['replay']}")
-    for problem_ in judgement.unsound[:10]:
-        narrate(f"  {problem_}")
-    for line in words(ran.facts.costs, ran.facts.memory):
-        narrate(line)
-    if ran.facts.scenarios:
-        narrate(f"{ran.facts.seconds:.0f} s, {ran.facts.scenarios / ran.facts.seconds:,.0f} scenarios/s")
-    narrate(f"report: {report / 'index.html'}")
-    click.echo(judgement.digest)
-    return int(ran.results["run"]["exit_code"])
-
-
-def _live(matrix: Matrix, number: int, spec: str) -> Live:
-    """Run a sample of scenarios on a server, which the lab starts or connects to."""
-    from conformance.cli.server_use import fetch_progress, server_errors
-    from conformance.servers.auto import resolve
-    from conformance.servers.errors import ServerError
-    from scenarios.live import run_live
-
-    with server_errors(), fetch_progress() as fetching:
-        server = resolve(spec, narrate=narrate, progress=fetching)
-    if server is None:
-        raise Usage("--live needs a server: --server none has none")
-    with server:
-        try:
-            return run_live(matrix, server, number, narrate)
-        except ServerError as problem:
-            said = str(problem)
-            raise CouldNotRun(said if server.id in said else f"{server.id}: {said}") from problem
+    return run(**options)
 
 
 @command.command(name="report")
@@ -171,24 +83,9 @@ def report_(directory: Path) -> int:
     Writes index.html and summary.md, runs nothing and needs no Spark. The exit code is 4 if the run was interrupted or
     its rows are incomplete, else 0, whatever the run's exit code was.
     """
-    from conformance.report.directory import DirectoryInUseError, ReportError
-    from scenarios.manifest import ManifestError
-    from scenarios.page import headline
-    from scenarios.rendered import BrokenOff, NoResults, render_again
+    from conformance.runs.matrix_report import render_report
 
-    try:
-        content = render_again(directory)
-    except BrokenOff as problem:
-        narrate(str(problem))
-        return int(ExitCode.INCOMPLETE)
-    except (NoResults, ManifestError, DirectoryInUseError) as problem:
-        raise Usage(str(problem)) from problem
-    except ReportError as problem:
-        raise CouldNotRun(str(problem)) from problem
-    narrate(headline(content))
-    narrate(f"report: {directory / 'index.html'}")
-    click.echo(content["digest"])
-    return int(ExitCode.OK if content["run"]["complete"] else ExitCode.INCOMPLETE)
+    return render_report(directory)
 
 
 @command.command(name="estimate")
@@ -202,9 +99,7 @@ def report_(directory: Path) -> int:
 @keyring_option
 @MAX_UNCOMPRESSED
 @jobs_option
-def estimate(
-    paths: tuple[str, ...], form: str, master: str | None, keyring: Path | None, limit: int | None, jobs: int
-) -> None:
+def estimate(**options: Any) -> None:
     """Estimate what partial JSON saves, or would save, in binary logs: files, directories or patterns.
 
     Logs with full row images tell most: the documents before and after an update determine its diffs. Where several
@@ -214,57 +109,9 @@ def estimate(
     binary log. Exit code 3: Spark could not run. --jobs reads without Spark: what it starts for N processes is
     --master 'local[N]'.
     """
-    import json
+    from conformance.runs.matrix_estimate import print_estimate
 
-    from scenarios.binlogs.files import find_logs
-    from scenarios.binlogs.options import OptionError
-    from scenarios.estimate.choice import spark_for
-    from scenarios.estimate.report import as_data, as_text
-    from scenarios.spark.session import SparkUnavailable
-
-    try:
-        files = sorted({file for path in paths for file in find_logs(path)})
-    except OptionError as problem:
-        raise Usage(str(problem).removeprefix("option path: ")) from problem
-    keys = read_keyring(keyring)
-    if keys is not None and master not in (None, "none"):
-        raise Usage("--keyring reads logs without Spark", hint="--master none")
-    if jobs > 1 and master not in (None, "none"):
-        raise Usage("--jobs reads logs without Spark", hint=f"on Spark: --master 'local[{jobs}]'")
-    master = spark_for(files, "none" if keys is not None or jobs > 1 else master)
-    try:
-        if master is None:
-            from scenarios.estimate.inline import estimate as by_loop
-
-            with children_errors():
-                found = by_loop(files, limit, keys, jobs)
-        else:
-            from scenarios.spark.estimates import estimate as by_spark
-            from scenarios.spark.session import require_packages, session
-
-            require_packages()
-            narrate(f"{len(files)} files on {master}" if len(files) > 1 else f"{files[0]} on {master}")
-            with session(master) as spark:
-                found = by_spark(spark, files, limit=limit)
-    except SparkUnavailable as problem:
-        raise CouldNotRun(str(problem), hint="without Spark: --master none") from problem
-    if form == "json":
-        click.echo(json.dumps(as_data(found, engine=master or "none"), indent=1))
-    else:
-        for line in as_text(found):
-            click.echo(line)
-    _end_of_estimate([problem for problem in found.troubles if problem.damage])
-
-
-def _end_of_estimate(damage: list[Trouble]) -> None:
-    """The exit of a file command: 1 if a log is corrupt, truncated or encrypted, 2 if a file is no log. The result is
-    printed first.
-    """
-    from scenarios.binlogs.reading import NO_LOG
-
-    corrupt = [problem for problem in damage if problem.code not in NO_LOG]
-    for problem in corrupt or damage:
-        raise (InputCorrupt if corrupt else Usage)(f"{problem.file}: {problem.message}", hint=hint_of(problem.code))
+    print_estimate(**options)
 
 
 @command.command(name="zip")

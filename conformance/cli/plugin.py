@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 
-from conformance.cli.check_items import (
+from conformance.runs.check_items import (
     CHECKS,
     DECODERS,
     check_name,
@@ -27,17 +27,17 @@ from conformance.cli.check_items import (
     profiles_of,
     requirements_of,
 )
-from conformance.cli.ended_checks import EndedChecks
+from conformance.runs.ended_checks import EndedChecks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from conformance.cli.recorded_runs import RecordedRun
-    from conformance.cli.side_by_side import Link
     from conformance.harness.session import Lab
     from conformance.harness.settings import Settings
     from conformance.report.directory import ReportDirectory
     from conformance.report.results import Summary
+    from conformance.runs.recorded_runs import RecordedRun
+    from conformance.runs.side_by_side import Link
     from conformance.stream import AnyRecord, Block, End
 
 _TOLD: Final = 5  # shortfalls that are told
@@ -237,7 +237,7 @@ class LabRun(EndedChecks):
 
     def _open_recording(self) -> None:
         """Take the directory of a recording that is made, or open the one that is judged."""
-        from conformance.cli.recorded_runs import recorded_run
+        from conformance.runs.recorded_runs import recorded_run
         from conformance.servers.errors import ServerError
 
         try:
@@ -368,8 +368,8 @@ class LabRun(EndedChecks):
         """Run the checks side by side where the lab can start a server for each worker; else pytest runs them."""
         if self._jobs < 2 or session.testsfailed or session.config.option.collectonly:
             return None
-        from conformance.cli.side_by_side import SideBySide
         from conformance.harness.session import several_servers
+        from conformance.runs.side_by_side import SideBySide
 
         checks = SideBySide(self.selected, sink=self.sink, narrate=self._narrate, name=check_name, most=self._jobs)
         if checks.workers < 2 or not several_servers(self._make_settings(None), self.sink, self._narrate):
@@ -387,7 +387,7 @@ class LabRun(EndedChecks):
 
     def _work(self, session: pytest.Session, link: Link) -> None:
         """Run modules of checks in a worker, as long as the run has some."""
-        from conformance.cli.side_by_side import Stop
+        from conformance.runs.side_by_side import Stop
 
         self._link, self._narrate = link, link.tell
         for checks in link.modules():

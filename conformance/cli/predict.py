@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from conformance.cli.console import Usage
 from conformance.cli.dialects import named_dialect
-from conformance.cli.predict_output import as_json, as_text
-from conformance.exit_code import ExitCode
-
-if TYPE_CHECKING:
-    from conformance.reference.dialect import Dialect, JsonForms
 
 
 @click.command
@@ -44,18 +36,7 @@ if TYPE_CHECKING:
     "--dialect", default="mysql-9.7", show_default=True, metavar="V", help="The server to model: a version or a name."
 )
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
-def command(
-    document: str | None,
-    document_hex: str | None,
-    update: str,
-    then: tuple[str, ...],
-    columns: tuple[str, ...],
-    now: str | None,
-    row_value_options: str,
-    row_changes: bool,
-    dialect: str,
-    form: str,
-) -> int:
+def command(*, dialect: str, **options: Any) -> int:
     """Predict the binary log of UPDATE t SET j = EXPR, byte for byte.
 
     EXPR is SQL on the column j and columns given with --column: the JSON functions that change documents, ->, ->>,
@@ -63,95 +44,6 @@ def command(
     previous step left, with its holes. Where MySQL logs the document whole, the output says why, and which form would
     be logged as diffs. The table is InnoDB, with binlog_row_image = FULL, the default sql_mode and the time zone UTC.
     """
-    from conformance.cases.one_row import UnreadableSqlError, predict
+    from conformance.runs.prediction import print_prediction
 
-    model = _dialect(dialect)
-    before = _document(document, document_hex, model.json)
-    try:
-        steps = predict(
-            before,
-            update,
-            *then,
-            columns=_columns(columns),
-            now=None if now is None else _moment(now),
-            partial_json=bool(row_value_options),
-            row_changes=row_changes,
-            dialect=model,
-        )
-    except UnreadableSqlError as error:
-        where = ""
-        if error.offset is not None and len(error.sql) <= 200 and error.sql.isprintable():
-            where = f"\n  {error.sql}\n  {' ' * error.offset}^"
-        raise Usage(f"{error}{where}", hint="see: binlog-lab predict --help") from error
-    if form == "json":
-        output = "[" + ",\n ".join(as_json(step, model) for step in steps) + "]"
-    else:
-        output = "\n".join(as_text(number, step, model) for number, step in enumerate(steps, 1))
-    # Bytes that are not UTF-8 (a --document-hex may hold some) are printed as escapes.
-    click.echo(output.encode("utf-8", "backslashreplace"))
-    return int(ExitCode.OK)
-
-
-# --- input -----------------------------------------------------------------------------------------------------------
-
-
-def _document(text: str | None, hexadecimal: str | None, forms: JsonForms) -> bytes:
-    from conformance.cases.one_row import stored_document
-    from conformance.reference.errors import CodecError, MysqlError
-
-    if (text is None) == (hexadecimal is None):
-        raise Usage("give the document with either --document or --document-hex")
-    if text is not None:
-        try:
-            return stored_document(text, forms)
-        except MysqlError as error:
-            raise Usage(f"the document: {error} ({error.symbol})") from error
-    assert hexadecimal is not None
-    try:
-        return stored_document(
-            _from_hex(sys.stdin.buffer.read() if hexadecimal == "-" else hexadecimal.encode()), forms
-        )
-    except CodecError as error:
-        raise Usage(f"the document is not JSONB: {error}") from error
-
-
-def _from_hex(raw: bytes) -> bytes:
-    """The bytes of hexadecimal digits, with optional white space between them; a pipe may also give the bytes
-    themselves.
-    """
-    if raw[:1] and raw[0] < 0x10 and raw.split()[:1] and not raw.split()[0].isalnum():
-        return raw
-    try:
-        return bytes.fromhex(raw.decode("ascii"))
-    except ValueError as error:
-        raise Usage(f"--document-hex: {error}") from error
-
-
-def _dialect(name: str) -> Dialect:
-    """A dialect by its name, or by the version of a server: 9.7.4, 8.4, 8.0.36-28."""
-    dialect = named_dialect(name)
-    if not dialect.json.exists:
-        raise Usage(f"MySQL {name} has no JSON type", hint="it came with 5.7.8")
-    if not dialect.log.has_event39 and dialect.server.lob_format == "new":
-        raise Usage(f"MySQL {name} is one of the first milestones of 8.0, of which nobody knows what it does in place")
-    return dialect
-
-
-def _columns(items: tuple[str, ...]) -> dict[str, str]:
-    """The columns beside the document by their names, each with its value as SQL."""
-    from conformance.cases.one_row import TAKEN
-
-    columns: dict[str, str] = {}
-    for item in items:
-        name, equals, sql = item.partition("=")
-        if not equals or name.lower() in (*TAKEN, *map(str.lower, columns)):
-            raise Usage(f"--column {item}: NAME=VALUE, with a name of its own", hint=f"not {', '.join(TAKEN)}")
-        columns[name] = sql
-    return columns
-
-
-def _moment(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError as error:
-        raise Usage(f"--now: {error}", hint="YYYY-MM-DD HH:MM:SS[.ffffff]") from error
+    return print_prediction(dialect=named_dialect(dialect), version=dialect, **options)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage
 from conformance.exit_code import ExitCode
 from conformance.stream import StreamError
+from conformance.user_errors import CouldNotRun, Usage
 
 
 @click.command

@@ -6,9 +6,10 @@ import sys
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate
-from conformance.cli.server_use import server_errors
+from conformance.console import narrate
 from conformance.exit_code import ExitCode
+from conformance.server_use import server_errors
+from conformance.user_errors import CouldNotRun, Usage
 
 
 @click.command()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from conformance.cli.console import CouldNotRun, Usage, narrate
+from conformance.console import narrate
 from conformance.exit_code import ExitCode
 from conformance.messages import printable
+from conformance.user_errors import CouldNotRun, Usage
 
 
 @click.command(name="smoke")

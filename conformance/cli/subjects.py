@@ -6,9 +6,11 @@ import json
 
 import click
 
-from conformance.cli.console import NamedCommands, error, narrate, unknown
-from conformance.cli.server_use import fetch_progress
+from conformance.cli.groups import NamedCommands
+from conformance.console import error, narrate
 from conformance.exit_code import ExitCode
+from conformance.server_use import fetch_progress
+from conformance.user_errors import unknown
 
 
 @click.group(name="subjects", cls=NamedCommands)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from conformance.explore.oracles.applied import apply_log
+from conformance.explore.oracles.growth import check_memory
 from conformance.explore.oracles.indexes import check_tables, compare_indexes
 from conformance.explore.oracles.problem import Problem
 from conformance.explore.oracles.rebuilt import compare_copies
@@ -109,6 +110,7 @@ class Episode:
         if last:
             yield "check-table", check_tables(world, tables)
             yield "generated", compare_copies(world, tables, rows["x"])
+            yield "growth", check_memory(world)
             yield "apply", apply_log(world, tables, self.tried)
             yield "mysqlbinlog", replay_log(world, tables, rows["x"])
 

@@ -13,7 +13,7 @@ from conformance.explore.findings import Finding, Known, load_known
 from conformance.explore.rules.workload import Workload
 from conformance.explore.scripts import render, shows_it
 from conformance.explore.shrinking import Trials, shrink, usable
-from conformance.explore.topologies import TOPOLOGIES
+from conformance.explore.topologies import SINGLE, TOPOLOGIES
 from conformance.explore.traits import traits_of
 from conformance.explore.world import Died
 from conformance.servers.errors import ConnectionLost, ServerError
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 PROOFS: Final = 5  # fresh servers on which a script must show itself
 _AVOIDED: Final = 9  # of ten episodes keep away from what was found
 _SHRINK_SECONDS: Final = 60.0
+_TRIES: Final = 5
 
 
 @dataclass(slots=True, kw_only=True)
@@ -104,8 +105,16 @@ class Explorer:
             return True
         return self.plan.seconds is not None and self.seconds >= self.plan.seconds
 
-    def _make(self) -> World:
-        return TOPOLOGIES[self.plan.topology](self.maker, lambda _: None)
+    def _again_in(self, trials: Trials, script: tuple[Step, ...], problem: Problem) -> list[Problem]:
+        """The problem again, if the script shows it: statements at the same time get some tries."""
+        for _ in range(_TRIES if any(step.together for step in script) else 1):
+            again = [each for each in trials.run(script) if each.key == problem.key]
+            if again:
+                return again
+        return []
+
+    def _make(self, topology: str = "") -> World:
+        return TOPOLOGIES[topology or self.plan.topology](self.maker, lambda _: None)
 
     def _one(self) -> None:
         number = self.episodes
@@ -173,9 +182,17 @@ class Explorer:
             self._again(listed)
             return
         self.narrate(f"episode {number}: {problem.oracle}, {problem.kind}: shrinking {len(script)} statements")
-        trials = Trials(self._make)
+        smaller = (
+            self.plan.topology != SINGLE and problem.oracle != "replica" and not problem.kind.startswith("replica")
+        )
+        topology = SINGLE if smaller else self.plan.topology
+        trials = Trials(lambda: self._make(topology))
         try:
-            again = [each for each in trials.run(script) if each.key == problem.key]
+            again = self._again_in(trials, script, problem)
+            if not again and smaller:
+                trials.close()
+                topology = self.plan.topology
+                again = self._again_in(trials, script, problem)
             if not again:
                 self.vanished[f"{problem.oracle}: {problem.kind}"] += 1
                 self.narrate(
@@ -186,7 +203,7 @@ class Explorer:
             final = next((each for each in trials.run(shortest, fresh=True) if each.key == problem.key), again[0])
         finally:
             trials.close()
-        finding = Finding(final, shortest, self.plan.topology, self.plan.seed, number)
+        finding = Finding(final, shortest, topology, self.plan.seed, number)
         same = self.findings.get(finding.signature)
         if same is not None:
             same.hits += 1
@@ -219,7 +236,7 @@ class Explorer:
         )
         finding.suffix, finding.text = render(finding.script, finding.problem, header)
         for _ in range(PROOFS):
-            world = self._make()
+            world = self._make(finding.topology)
             try:
                 shown = shows_it(world, finding.suffix, finding.text, finding.problem)
             finally:

@@ -156,6 +156,8 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
     ``None`` where the lab has no client programs to give it.
     """
     source = world.source
+    if problem.oracle == "apply":  # the kit's own replay: no client program shows it
+        return None
     if not isinstance(source, ProcessServer):
         return None
     with tempfile.TemporaryDirectory(prefix="binlog-lab-") as folder:
@@ -163,7 +165,9 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
             words = [*source.client("mysql"), "--force", "--batch", "--binary-mode", "--default-character-set=utf8mb4"]
             given = text
         else:
-            words, given = ["bash", "-c", text], ""
+            file = Path(folder) / "script.sh"  # too long for a word of a command
+            file.write_text(text, "utf-8")
+            words, given = ["bash", str(file)], ""
         replica = world.pairs[0].replica if world.pairs else source
         assert isinstance(replica, ProcessServer)
         programs = {

@@ -7,13 +7,14 @@ versions the difference is ``fixed``: the requirement passes, and the report adv
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from conformance.requirements.versions import OBSERVED, after_observed, text_of
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from conformance.harness.check import Check
     from conformance.requirements.deviations import Deviation
@@ -95,3 +96,28 @@ def record_not_shown(check: Check, gone: Sequence[Deviation]) -> None:
         record_witness(
             listed, entry, number, shown=False, found="", looked_at="no generated event shows it", seconds=0.0
         )
+
+
+def check_witnesses(deviations: Iterable[Deviation]) -> None:
+    """Raise if a witness is no Case that can run, or cannot recognise its deviation, which has no dialect switch."""
+    from conformance.cases.bytes_case import BytesCase
+    from conformance.cases.files import load_any_case
+    from conformance.cases.sql_case import SqlCase
+    from conformance.reference.errors import CodecError
+    from conformance.requirements.deviations import DeviationError
+
+    for deviation in deviations:
+        try:
+            if deviation.witness is None:
+                continue
+            case = load_any_case(json.loads(deviation.witness))
+            known = isinstance(case, SqlCase) and any(
+                deviation.id in statement.deviations for statement in case.statements
+            )
+        except (ValueError, TypeError, RecursionError, CodecError) as problem:
+            raise DeviationError(f"deviation {deviation.id!r}: the witness is not a Case: {problem}") from problem
+        if known == (deviation.switch is not None) or isinstance(case, BytesCase):
+            expected = (
+                "an update or events Case" if deviation.switch else f"a sql Case with an outcome of {deviation.id!r}"
+            )
+            raise DeviationError(f"deviation {deviation.id!r}: the witness is not {expected}")

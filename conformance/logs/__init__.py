@@ -1,1 +1,1 @@
-"""Binary logs as events and as row changes, for programs that import the kit."""
+"""Work with binary logs, without a command line: reading, filtering, following, printing, replaying, rewriting."""

@@ -15,8 +15,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.forked import Children, in_order
-from scenarios.binlogs.parts import Part, parts_of
-from scenarios.binlogs.reading import Problem, read_part
+from conformance.logs.part_events import Problem, read_part
+from conformance.logs.parts import Part, parts_of
 from scenarios.estimate.meter import TEXTS, Measurement, Meter
 from scenarios.estimate.questions import TABLE, Figures, figures
 

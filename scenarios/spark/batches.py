@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from scenarios.binlogs.options import Documents, Layout
-from scenarios.binlogs.rows import Work, columns_of, read_rows, selected
+from conformance.logs.rows.options import Documents, Layout
+from conformance.logs.rows.tuples import Work, columns_of, read_rows, selected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from scenarios.binlogs.options import Options
-    from scenarios.binlogs.parts import Part
-    from scenarios.binlogs.rows import Values
+    from conformance.logs.parts import Part
+    from conformance.logs.rows.options import Options
+    from conformance.logs.rows.tuples import Values
 
 ROWS: Final = 10_000  # the most rows of a batch
 _CONTENTS: Final = frozenset(("before", "after", "body", "documents", "diffs", "logged"))

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from scenarios.binlogs.options import Layout, OptionError, parse_options
-from scenarios.binlogs.parts import parts_of
-from scenarios.binlogs.tables import fields_in
+from conformance.logs.parts import parts_of
+from conformance.logs.rows.options import Layout, OptionError
+from conformance.logs.rows.tables import fields_in
 from scenarios.spark.batches import read_batches
+from scenarios.spark.options import parse_options
 from scenarios.spark.pushed import conditions_of
 from scenarios.spark.schemas import BinlogPartition, files_of, schema_of, with_schema
 from scenarios.spark.ship import prepare
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
-    from scenarios.binlogs.options import Options
+    from conformance.logs.rows.options import Options
     from scenarios.spark.stream import BinlogStream
 
 NAME: Final = "mysql-binlog"
@@ -59,7 +60,7 @@ def _version(text: str) -> tuple[int, int]:
 
 
 class MysqlBinlog(DataSource):
-    """The data source: :mod:`scenarios.binlogs.options` has its options."""
+    """The data source: :mod:`conformance.logs.rows.options` has its options."""
 
     @classmethod
     def name(cls) -> str:

@@ -13,17 +13,18 @@ from __future__ import annotations
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from scenarios.binlogs.files import INDEX
-from scenarios.binlogs.options import Layout, OptionError, parse_options
-from scenarios.binlogs.parts import Part
+from conformance.logs.parts import Part
+from conformance.logs.paths import INDEX
+from conformance.logs.rows.options import Layout, OptionError
 from scenarios.spark.batches import read_batches
+from scenarios.spark.options import parse_options
 from scenarios.spark.schemas import schema_of
 from scenarios.spark.ship import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scenarios.binlogs.options import Options
+    from conformance.logs.rows.options import Options
 
 
 def read_binlogs(spark: Any, path: str, **options: str) -> Any:

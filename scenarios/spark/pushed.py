@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scenarios.binlogs.conditions import COLUMNS, Condition
+from conformance.logs.rows.conditions import COLUMNS, Condition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

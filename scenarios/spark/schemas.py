@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
-from scenarios.binlogs.files import find_logs
-from scenarios.binlogs.options import Field, Layout, OptionError
-from scenarios.binlogs.rows import columns_of, selected
+from conformance.logs.paths import find_logs
+from conformance.logs.rows.options import Field, Layout, OptionError
+from conformance.logs.rows.tuples import columns_of, selected
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    from scenarios.binlogs.options import Options
-    from scenarios.binlogs.parts import Part
+    from conformance.logs.parts import Part
+    from conformance.logs.rows.options import Options
 
 
 class BinlogPartition(InputPartition):

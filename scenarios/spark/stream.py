@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceStreamReader
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes, SupportsTriggerAvailableNow
 
-from scenarios.binlogs.follow import Logs, Offset
+from conformance.logs.following import Logs, Offset
 from scenarios.spark.batches import read_batches
 from scenarios.spark.schemas import BinlogPartition, files_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.datasource import InputPartition
 
-    from scenarios.binlogs.options import Options
+    from conformance.logs.rows.options import Options
 
 
 class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):

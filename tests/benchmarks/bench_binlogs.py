@@ -29,7 +29,7 @@ from zlib import crc32
 from conformance.reference.binlog.writer import FileWriter
 from tests.benchmarks.bench_decode import _SHAPES, _TABLE
 from tests.gtids import gtid
-from tests.logs import row_group
+from tests.written_logs import row_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -49,7 +49,7 @@ _TABLE: Final = "id INT PRIMARY KEY, name VARCHAR(50), doc JSON, KEY (name)"
 _UPDATE: Final = "UPDATE documents SET doc = json_set(doc, '$.name', 'x') WHERE id % 50 = 0"
 _PAGES: Final = """
 import os, sys
-from conformance.cli.data_files import tablespaces
+from conformance.data_files.tablespaces import tablespaces
 with tablespaces(sys.argv[1:]) as found:
     for file in found:
         for number in range(file.space.pages):

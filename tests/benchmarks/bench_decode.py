@@ -39,7 +39,7 @@ from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
 from tests.benchmarks.mysql_replication import Peer
 from tests.gtids import gtid
-from tests.logs import row_group
+from tests.written_logs import row_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

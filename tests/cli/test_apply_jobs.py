@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.cli.apply_jobs import SharedReplay
+from conformance.logs.replaying.shared_verification import SharedReplay
 from conformance.reference.binlog.files import read_events
 from conformance.reference.errors import CodecError
 from conformance.reference.replay.engine import Replay

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 
-from conformance.cli import interrupts
-from conformance.cli.columns import column_names, server_pairs
-from conformance.cli.console import Usage
+from conformance import interrupts
 from conformance.cli.plugin import LabRun
 from conformance.harness.campaign.run import CampaignFailed
 from conformance.harness.settings import Settings
+from conformance.runs.columns import column_names, server_pairs
 from conformance.servers.errors import CaptureError, ConnectionLost, NoBinaryLog, ProtocolError, SqlError
 from conformance.servers.recording.tape import NoAnswer
 from conformance.stream import Block, CaseVerdict, Subject
+from conformance.user_errors import Usage
 from tests.cli.written_reports import assert_whole, records, results
 from tests.live import Ended, lab
 

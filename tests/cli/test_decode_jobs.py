@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
-from conformance.cli import decode_jobs, jobs
+from conformance.cli import jobs
 from conformance.cli import main as frame
-from conformance.cli.console import Usage
-from conformance.cli.printers import Tally
-from conformance.cli.remote_logs import RemoteName
 from conformance.forked import Children
+from conformance.logs import parts
+from conformance.logs.inputs import require_files
+from conformance.logs.printing import side_by_side as decode_jobs
+from conformance.logs.printing.printers import Tally
+from conformance.logs.remote import RemoteName
 from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.event_types import EventType
-from scenarios.binlogs import parts
+from conformance.user_errors import Usage
 from tests.live import PROGRAM, ROOT, environment
 
 if TYPE_CHECKING:
@@ -357,9 +359,9 @@ def test_logs_that_come_once(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     remote = RemoteName.of("binlog.000001", None, waits=True)  # type: ignore[arg-type]  # nobody connects
     for path, why in ((str(pipe), "can be read once only"), (remote, "a server sends binlog.000001 once")):
-        jobs.require_files([path], 1)
+        require_files([path], 1)
         with pytest.raises(Usage, match=why):
-            jobs.require_files([path], 2)
+            require_files([path], 2)
 
 
 def test_all_cores(decode: Decode, workers: Workers) -> None:

@@ -22,8 +22,8 @@ from conformance.reference.tables.columns import BLOB, LONG, YEAR, ColumnType
 from conformance.reference.tables.metadata import Bits, Field
 from conformance.requirements.versions import dialect_of, parse_version
 from tests.live import PROGRAM, ROOT, Ended, environment, lab
-from tests.logs import log_file
 from tests.reference.text.made_logs import table_of
+from tests.written_logs import log_file
 
 CORPUS = Path(__file__).parents[1] / "data" / "binlogs"
 SOUND = CORPUS / "01-partial-minimal.binlog"

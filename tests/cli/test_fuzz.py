@@ -120,7 +120,7 @@ def test_a_file_of_no_target_is_usage(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_finding_is_promoted_to_a_regression(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("conformance.harness.promoted.in_checkout", lambda: False)
+    monkeypatch.setattr("conformance.runs.promotion.in_checkout", lambda: False)
     store = Store(tmp_path / "findings")
     target = Target("jsonb-decode", "fuzz.targets.jsonb_decode")
     finding = store.add(target, b"\x04\x01", Outcome("error", "E in f: x", "", ""), seed=1, started="")

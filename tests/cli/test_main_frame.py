@@ -14,9 +14,9 @@ import click
 import pytest
 
 from conformance.cli import main as frame
-from conformance.cli.console import CouldNotRun, InputCorrupt, Usage
-from conformance.cli.interrupts import Terminated
+from conformance.interrupts import Terminated
 from conformance.report.directory import ReportDirectory
+from conformance.user_errors import CouldNotRun, InputCorrupt, Usage
 from conformance.version import __version__
 from tests.live import environment
 from tests.report.synthetic_stream import green
@@ -294,7 +294,7 @@ def test_report_of_a_directory_without_a_run_is_usage(tmp_path: Path, capsys: py
 
 HOLDING = """
 import os, signal
-from conformance.cli.interrupts import handle_interrupts, held, let_through
+from conformance.interrupts import handle_interrupts, held, let_through
 def press(): os.kill(os.getpid(), signal.SIGINT)
 handle_interrupts()
 try:

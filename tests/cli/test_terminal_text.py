@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.cli.console import TerminalText, unknown
+from conformance.console import TerminalText
 from conformance.messages import did_you_mean, printable
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.query import Query
@@ -22,9 +22,10 @@ from conformance.reference.tables.columns import LONG, VARCHAR, ColumnType
 from conformance.reference.tables.metadata import DefaultCharset, Names
 from conformance.report.terminal import console_on
 from conformance.requirements.versions import dialect_of, parse_version
+from conformance.user_errors import unknown
 from tests.live import PROGRAM, environment
-from tests.logs import log_file
 from tests.reference.text.made_logs import table_of
+from tests.written_logs import log_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,5 +137,5 @@ def test_the_nearest_name_is_suggested_whatever_its_case(name: str, said: str) -
 
 def test_each_unknown_name_has_its_own_suggestion() -> None:
     problem = unknown("requirement", ["fr5", "nothing"], ["FR5"], hint="look there")
-    assert (problem.message, problem.hint) == ("unknown requirement fr5 (did you mean FR5?), nothing", "look there")
+    assert (str(problem), problem.hint) == ("unknown requirement fr5 (did you mean FR5?), nothing", "look there")
     assert problem.exit_code == 2

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from conformance.cli.conformance import _pytest
 from conformance.cli.plugin import LabRun
-from conformance.cli.recorded_runs import RecordedRun
 from conformance.harness.settings import Settings
 from conformance.report.directory import ReportDirectory
 from conformance.report.results import COUNTERS, Summary, write_results
+from conformance.runs.recorded_runs import RecordedRun
 from conformance.servers import clock
 from conformance.servers.recording.directory import open_tape
 from conformance.servers.recording.recordings import Recording, open_recording

@@ -2,51 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypedDict
+
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     from conformance.reference.dialect import Dialect
     from tests.doubles.lacking import Lacking
-    from tests.faults.servers.fault import ServerFault
+    from tests.faults.servers.fault import Altered
 
 
-def same(value: Any) -> Any:
-    """No change."""
-    return value
+class Played(TypedDict, total=False):
+    """Parts of a version that a double plays wrongly: ``lacks`` and ``dialect`` change what is played, ``passing`` what
+    passes the relay of the server under test."""
+
+    lacks: Callable[[Lacking], Lacking]
+    dialect: Callable[[Dialect], Dialect]
+    passing: Altered
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoubleFault:
+def double(
+    name: str,
+    does: str,
+    *,
+    breaks: str = "",
+    says: str = "",
+    asks: str = "",
+    contradicts: str = "",
+    version: str = "8.0.45",
+    checks: str = "",
+    updates: int = 100,
+    seed: str = "1",
+    **played: Unpack[Played],
+) -> Fault:
     """One faulty double.
 
     ``breaks``: the rows of the catalogue that must be red, and no other of those that the run is about; ``asks``:
     further rows that the run is about. ``contradicts``: the rows of the table of versions that the server contradicts.
-    ``does``: what it does, in one sentence. ``says``: what the words of a failure match.
-
-    ``updates``, ``seed``: of the generated ones that meet the fault.
-
-    ``lacks`` and ``dialect`` change what is played, ``passing`` what passes the relay of the server under test.
+    ``does``: what it does, in one sentence. ``says``: what the words of a failure match. ``updates``, ``seed``: of the
+    generated ones that meet the fault.
     """
-
-    id: str
-    does: str
-    breaks: tuple[str, ...] = ()
-    asks: tuple[str, ...] = ()
-    contradicts: tuple[str, ...] = ()
-    says: str = ""
-    version: str = "8.0.45"
-    checks: str = ""
-    updates: int = 100
-    seed: str = "1"
-    lacks: Callable[[Lacking], Lacking] = same
-    dialect: Callable[[Dialect], Dialect] = same
-    passing: ServerFault | None = None
+    run = {"asks": asks.split(), "contradicts": contradicts.split(), "version": version, "seed": seed}
+    return Fault(name, breaks, does, played, at=checks, says=says, run={**run, "updates": updates})
 
 
-NONE: Final = DoubleFault(id="none", does="It plays its version.")
+NONE: Final = double("none", "It plays its version.")
 
 
 def written_with(**forms: object) -> Callable[[Dialect], Dialect]:

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.event_types import EventType
-from tests.doubles.fault import DoubleFault, knowing, written_with
+from tests.doubles.fault import double, knowing, written_with
 from tests.faults.servers.edits import PARTIAL, UPDATES, accepted, after, cells, missing, renumbered, without
-from tests.faults.servers.fault import ChangedAnswer, ChangedLog, ServerFault
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
 
 _SOME: Final = 8  # of the transactions: a report names each that fails, and charges no other row
 _OPTION: Final = "SET .*binlog_row_value_options"
-
-
-def _passing(*, log: ChangedLog | None = None, answer: ChangedAnswer | None = None, **others: object) -> ServerFault:
-    return ServerFault(id="planted", breaks=("",), does="", says="", log=log, answer=answer, **others)  # type: ignore[arg-type]
 
 
 def _begun_by_gtid(events: Sequence[bytes]) -> list[bytes]:
@@ -50,111 +45,35 @@ def _with_gtids(lacks: Lacking) -> Lacking:
 
 
 DOUBLE_FAULTS: Final = (
-    DoubleFault(
-        id="rows-flag-of-9.6",
-        does="Rows events have the flag 0x10, which came with 9.6.",
-        breaks=("F3",),
-        contradicts=("rows_flags_mask",),
-        says="flags",
-        dialect=written_with(rows_flags_mask=0x1F),
-    ),
-    DoubleFault(
-        id="rows-query-without-length",
-        does="ROWS_QUERY begins with a zero, as that of 9.7.",
-        breaks=("FR1",),
-        contradicts=("rows_query_length",),
-        seed="5",  # whose first session logs statements
-        dialect=written_with(rows_query_length="zero"),
-    ),
-    DoubleFault(
-        id="gtid-for-anonymous",
-        does="Some transactions with diffs begin with GTID although the server has no GTIDs.",
-        breaks=("FR1",),
-        says="expected ANONYMOUS_GTID_LOG_EVENT.*got GTID_LOG_EVENT",
-        passing=_passing(log=_begun_by_gtid),
-    ),
-    DoubleFault(
-        id="partial-rows-are-lost",
-        does="An event 39 is not written.",
-        breaks=("FR1",),
-        says="the transaction has other events",
-        passing=_passing(log=missing(PARTIAL)),
-    ),
-    DoubleFault(
-        id="free-space-is-zero",
-        does="JSON_STORAGE_FREE says 0 for documents with holes.",
-        breaks=("IP1",),
-        checks="test_storage",
-        says="got 0",
-        passing=_passing(answer=cells("JSON_STORAGE_FREE", lambda _: b"0")),
-    ),
-    DoubleFault(
-        id="true-in-capitals",
-        does="The text of a document writes TRUE and FALSE in capitals.",
-        breaks=("IP2",),
-        checks="test_text",
-        says="TRUE|FALSE",
-        passing=_passing(answer=_in_capitals),
-    ),
-    DoubleFault(
-        id="replica-misses-updates",
-        does="The log that a replica reads lacks the updates.",
-        breaks=("FR2",),
-        says="",
-        checks="test_replica_equals_source and positions",
-        passing=_passing(log=missing(UPDATES)),
-    ),
-    DoubleFault(
-        id="another-error-number",
-        does="A refused value gives 1232 in the place of 1231.",
-        breaks=("S1",),
-        asks=("S2",),
-        says="expected error 1231.*got error 1232",
-        passing=_passing(answer=after(_OPTION, renumbered(1231, 1232))),
-    ),
-    DoubleFault(
-        id="refused-statement-is-accepted",
-        does="The option takes words that no version knows.",
-        breaks=("FR9",),
-        asks=("S2",),
-        says="expected refused.*got accepted",
-        passing=_passing(answer=after(_OPTION, accepted(1231))),
-    ),
-    DoubleFault(
-        id="no-warning-of-deprecation",
-        does="SET binlog_format gives no 1287, which it does since 8.0.34.",
-        asks=("W1b",),
-        contradicts=("binlog_format_deprecated",),
-        checks="session_warnings",
-        passing=_passing(diagnostics=without(1287)),
-    ),
-    DoubleFault(
-        id="vectors-before-9.0",
-        does="VECTOR columns are made.",
-        asks=("S2",),
-        contradicts=("vector_type", "tlv_max"),
-        lacks=knowing("VECTOR"),
-    ),
-    DoubleFault(
-        id="variable-of-9.7",
-        does="enable_cascade_triggers is known.",
-        asks=("S2",),
-        contradicts=("query_status_max",),
-        lacks=knowing("enable_cascade_triggers"),
-    ),
-    DoubleFault(
-        id="gtids-by-default",
-        does="gtid_mode is ON in a server that was not told.",
-        asks=("S2",),
-        contradicts=("gtid_mode_default",),
-        lacks=_with_gtids,
-    ),
-    DoubleFault(
-        id="client-sets-character-sets",
-        does="mysqlbinlog prints character sets around a user variable, as the client of 9.7.",
-        breaks=("TF2",),
-        contradicts=("mysqlbinlog_variable_charset",),
-        says="the text of a marked file",
-        dialect=_keeps_charsets,
-    ),
-)
+    double("rows-flag-of-9.6", "Rows events have the flag 0x10, which came with 9.6.", breaks="F3", says="flags",
+           contradicts="rows_flags_mask", dialect=written_with(rows_flags_mask=0x1F)),
+    # The first session of this seed logs statements.
+    double("rows-query-without-length", "ROWS_QUERY begins with a zero, as that of 9.7.", breaks="FR1",
+          contradicts="rows_query_length", seed="5", dialect=written_with(rows_query_length="zero")),
+    double("gtid-for-anonymous", "Some transactions with diffs begin with GTID although the server has no GTIDs.",
+           breaks="FR1", says="expected ANONYMOUS_GTID_LOG_EVENT.*got GTID_LOG_EVENT", passing={"log": _begun_by_gtid}),
+    double("partial-rows-are-lost", "An event 39 is not written.", breaks="FR1",
+           says="the transaction has other events", passing={"log": missing(PARTIAL)}),
+    double("free-space-is-zero", "JSON_STORAGE_FREE says 0 for documents with holes.", breaks="IP1", says="got 0",
+           checks="test_storage", passing={"answer": cells("JSON_STORAGE_FREE", lambda _: b"0")}),
+    double("true-in-capitals", "The text of a document writes TRUE and FALSE in capitals.", breaks="IP2",
+           says="TRUE|FALSE", checks="test_text", passing={"answer": _in_capitals}),
+    double("replica-misses-updates", "The log that a replica reads lacks the updates.", breaks="FR2", says="",
+           checks="test_replica_equals_source and positions", passing={"log": missing(UPDATES)}),
+    double("another-error-number", "A refused value gives 1232 in the place of 1231.", breaks="S1",
+           says="expected error 1231.*got error 1232", asks="S2",
+           passing={"answer": after(_OPTION, renumbered(1231, 1232))}),
+    double("refused-statement-is-accepted", "The option takes words that no version knows.", breaks="FR9",
+           says="expected refused.*got accepted", asks="S2", passing={"answer": after(_OPTION, accepted(1231))}),
+    double("no-warning-of-deprecation", "SET binlog_format gives no 1287, which it does since 8.0.34.", asks="W1b",
+           contradicts="binlog_format_deprecated", checks="session_warnings", passing={"diagnostics": without(1287)}),
+    double("vectors-before-9.0", "VECTOR columns are made.", asks="S2", contradicts="vector_type tlv_max",
+           lacks=knowing("VECTOR")),
+    double("variable-of-9.7", "enable_cascade_triggers is known.", asks="S2", contradicts="query_status_max",
+           lacks=knowing("enable_cascade_triggers")),
+    double("gtids-by-default", "gtid_mode is ON in a server that was not told.", asks="S2",
+           contradicts="gtid_mode_default", lacks=_with_gtids),
+    double("client-sets-character-sets",
+           "mysqlbinlog prints character sets around a user variable, as the client of 9.7.", breaks="TF2",
+           says="the text of a marked file", contradicts="mysqlbinlog_variable_charset", dialect=_keeps_charsets),
+)  # fmt: skip

@@ -11,19 +11,18 @@ from conformance.reference.binlog.header import HEADER_SIZE
 from conformance.reference.event_types import EventType
 from tests.doubles.log import DoubleLog, Writer
 from tests.doubles.words import Words
-from tests.faults.servers.fault import ServerFault
 from tests.faults.servers.log import sealed, with_checksum
 from tests.faults.servers.packets import OK, Answer, Wire, readable_greeting
 from tests.faults.servers.relay import Relay, Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from conformance.reference.dialect import Dialect
     from conformance.servers.wire.connection import Address
     from tests.doubles.lacking import Lacking
-    from tests.faults.servers.fault import ChangedLog
+    from tests.faults.servers.fault import Altered, ChangedLog
 
 _DUMP: Final = 0x12
 _PLACE: Final = Struct("<I").unpack_from
@@ -34,25 +33,23 @@ _EVENTS: Final = ("Log_name", "Pos", "Event_type", "Server_id", "End_log_pos", "
 _FILES: Final = ("Log_name", "File_size")
 
 
-def over(lacks: Lacking, dialect: Dialect, real: str, fault: ServerFault | None = None) -> ServerFault:
-    """The alterations by the relay: the words and the log of the version, and a planted fault over them."""
+def over(lacks: Lacking, dialect: Dialect, real: str, planted: Altered) -> Altered:
+    """The alterations by the relay: the words and the log of the version, and those of a fault over them."""
     words = Words(lacks, real)
     writer = Writer(lacks.version, lacks.number, dialect)
-    planted = fault or ServerFault(id="", breaks=("",), does="", says="")
 
-    def statement(sql: str) -> str:
-        return words.sent(planted.statement(sql) if planted.statement else sql)
+    def asked(sql: str) -> str:
+        return planted["statement"](sql) if "statement" in planted else sql
 
     def answer(sql: str, given: Answer) -> Answer:
-        asked = planted.statement(sql) if planted.statement else sql
-        answered = words.answered(asked, given)
-        return planted.answer(sql, answered) if planted.answer else answered
+        answered = words.answered(asked(sql), given)
+        return planted["answer"](sql, answered) if "answer" in planted else answered
 
-    def log(events: list[bytes]) -> list[bytes]:
-        made = writer.transaction(events)
-        return planted.log(made) if planted.log else made
+    def log(events: Sequence[bytes]) -> list[bytes]:
+        made = writer.transaction(list(events))
+        return planted["log"](made) if "log" in planted else made
 
-    return replace(planted, statement=statement, answer=answer, log=log)  # type: ignore[arg-type]
+    return {**planted, "statement": lambda sql: words.sent(asked(sql)), "answer": answer, "log": log}
 
 
 class DoubleRelay(Relay):
@@ -64,11 +61,11 @@ class DoubleRelay(Relay):
         super().__init__(real, data)
         self._lacks, self._dialect, self._version = lacks, dialect, version
         self._writer = Writer(lacks.version, lacks.number, dialect)
-        self.arm(None)
+        self.arm({})
 
-    def arm(self, fault: ServerFault | None) -> None:
-        """From now on put ``fault`` into what passes."""
-        super().arm(over(self._lacks, self._dialect, self._version, fault))
+    def arm(self, altered: Altered, name: str = "") -> None:
+        """From now on alter what passes, the words and the log of the version first."""
+        super().arm(over(self._lacks, self._dialect, self._version, altered), name)
 
     def new_log(self, data: Path, copies: Path, change: ChangedLog) -> DoubleLog:
         return DoubleLog(data, copies, change)
@@ -124,8 +121,8 @@ class _DoubleSession(Session):
 
     _relay: DoubleRelay
 
-    def _judged(self, fault: ServerFault, statement: str) -> Answer:
-        answer = super()._judged(fault, statement)
+    def _judged(self, altered: Altered, statement: str) -> Answer:
+        answer = super()._judged(altered, statement)
         if _RESETS.match(statement) and answer.error is None:
             self._relay.forget()
         return answer

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.owned import OwnServer
     from conformance.stream import AnyRecord
-    from tests.doubles.fault import DoubleFault
     from tests.doubles.server import Double
+    from tests.faults.fault import Fault
     from tests.faults.servers.relayed import RelayedServer
 
 UPDATES: Final = 100
@@ -111,7 +111,7 @@ class Stage:
     """Runs of the kit on doubles of one version, with a fault or without."""
 
     version: str
-    fault: DoubleFault = NONE
+    fault: Fault = NONE
     servers: list[RelayedServer] = field(default_factory=list)
     folder: TemporaryDirectory[str] = field(default_factory=lambda: TemporaryDirectory(prefix="double-"))
     double: Double = field(init=False)
@@ -122,7 +122,7 @@ class Stage:
     def _launched(self, server: RelayedServer) -> None:
         self.servers.append(server)
         if len(self.servers) == 1:
-            server.relay.arm(self.fault.passing)
+            server.relay.arm(self.fault.change.get("passing", {}), self.fault.id)
 
     def _resolve(self, _: str, wishes: Wishes, **__: Any) -> OwnServer:
         """The double, as ``resolve`` would start a process."""
@@ -143,7 +143,7 @@ class Stage:
         begun = cpu()
         with TemporaryDirectory() as cases, self._playing(), patch.dict(SIZES, smaller(share)):
             settings = Settings(
-                server="process", updates=updates, requirements=wanted, seed=self.fault.seed, cases=Path(cases)
+                server="process", updates=updates, requirements=wanted, seed=self.fault.run["seed"], cases=Path(cases)
             )
             run = _Run(lambda _: settings, requirements=wanted, narrate=narrate)
             run.records = []

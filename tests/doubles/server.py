@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from conformance.requirements.versions import Switch, Version
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.owned import Launch
-    from tests.doubles.fault import DoubleFault
     from tests.doubles.lacking import Lacking
+    from tests.faults.fault import Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +95,13 @@ class DoubleMaker(ProcessMaker):
         return made
 
 
-def double_of(version: str, real: Installation, folder: Path, fault: DoubleFault = NONE) -> Double:
+def double_of(version: str, real: Installation, folder: Path, fault: Fault = NONE) -> Double:
     """The double of a version over these programs; its own programs are written into ``folder``. ``fault``: what it
     plays wrongly."""
     lacks = lacking(version)
     dialect = versions.make_dialect(table_of(lacks, real.number), lacks.number)
-    lacks, dialect = fault.lacks(lacks), fault.dialect(dialect)
+    lacks = fault.change.get("lacks", lambda same: same)(lacks)
+    dialect = fault.change.get("dialect", lambda same: same)(dialect)
     return Double(lacks, real, programs.install(folder, real, lacks, dialect), dialect)
 
 

@@ -15,16 +15,17 @@ import pytest
 from conformance.harness.needs.listed import NEEDS
 from conformance.harness.scripts.shell import LIBRARY
 from conformance.harness.version_probes import gather
-from tests.doubles.fault import DoubleFault
+from tests.doubles.fault import double
 from tests.doubles.faults import DOUBLE_FAULTS
 from tests.doubles.run import Stage
 from tests.doubles.server import DoubleMaker, double_of
+from tests.faults.runner import each
 from tests.faults.servers.bench import words_of
 from tests.faults.servers.edits import after, refused
-from tests.faults.servers.fault import ServerFault
 
 if TYPE_CHECKING:
     from conformance.servers.install.installation import Installation
+    from tests.faults.fault import Fault
 
 DATA: Final = Path(__file__).parents[1] / "data"
 pytestmark = [pytest.mark.live, pytest.mark.slow]
@@ -109,19 +110,14 @@ def test_scripts_for_bug_reports_use_words_that_the_double_knows(installation: I
         assert server.relay.broken == ""
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [pytest.param(fault, id=fault.id, marks=pytest.mark.planted(*fault.breaks)) for fault in DOUBLE_FAULTS],
-)
-def test_a_faulty_double_is_red_where_it_is_due_and_nowhere_else(
-    installation: Installation, fault: DoubleFault
-) -> None:
-    with closing(Stage(fault.version, fault)) as stage:
-        outcome = stage.run(*fault.breaks, *fault.asks, checks=fault.checks, updates=fault.updates)
+@each(DOUBLE_FAULTS)
+def test_a_faulty_double_is_red_where_it_is_due_and_nowhere_else(installation: Installation, fault: Fault) -> None:
+    with closing(Stage(fault.run["version"], fault)) as stage:
+        outcome = stage.run(*fault.requirements, *fault.run["asks"], checks=fault.at, updates=fault.run["updates"])
     assert (outcome.problem, outcome.broken) == ("", [])
-    assert outcome.red == set(fault.breaks)
-    assert outcome.contradicted == set(fault.contradicts)
-    for name in fault.breaks:
+    assert outcome.red == fault.due
+    assert outcome.contradicted == set(fault.run["contradicts"])
+    for name in fault.due:
         told = [words_of(one) for one in outcome.failing if one.requirement == name]
         assert any(re.search(fault.says, words, re.DOTALL) for words in told), told
 
@@ -129,8 +125,7 @@ def test_a_faulty_double_is_red_where_it_is_due_and_nowhere_else(
 @pytest.mark.planted("TMP1")
 def test_a_statement_that_nobody_foresaw_costs_one_check(installation: Installation) -> None:
     refusing = after("SET SESSION innodb_strict_mode", refused(1193))
-    passing = ServerFault(id="refusing", breaks=("TMP1",), does="", says="", answer=refusing)
-    fault = DoubleFault(id="refuses", does="It refuses a statement that a check needs.", passing=passing)
+    fault = double("refuses", "It refuses a statement that a check needs.", passing={"answer": refusing})
     with closing(Stage("8.0.45", fault)) as stage:
         outcome = stage.run("TMP1", "S2")
     assert (outcome.problem, outcome.broken) == ("", [])
@@ -141,4 +136,4 @@ def test_a_statement_that_nobody_foresaw_costs_one_check(installation: Installat
 
 def test_the_catalogue_has_ten_faults_with_names_of_their_own() -> None:
     assert len({fault.id for fault in DOUBLE_FAULTS}) == len(DOUBLE_FAULTS) >= 10
-    assert all(fault.breaks or fault.contradicts for fault in DOUBLE_FAULTS)
+    assert all(fault.breaks or fault.run["contradicts"] for fault in DOUBLE_FAULTS)

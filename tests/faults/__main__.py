@@ -50,7 +50,7 @@ from tests.faults.tools import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.faults.catalogue import Fault
+    from tests.faults.fault import Fault
 
 LEAST: Final = 0.97
 _SECONDS: Final = 200  # of CPU, for one child; one that takes longer hangs
@@ -205,7 +205,7 @@ def line(fault: Fault, found: dict[str, Outcome]) -> str:
         f"{tool} {'-' if outcome.by is None else outcome.by} ({outcome.seconds:.1f} s)"
         for tool, outcome in found.items()
     ]
-    return f"{verdict} {fault.module:24} {fault.id:36} {'; '.join(parts)}"
+    return f"{verdict} {fault.at:24} {fault.id:36} {'; '.join(parts)}"
 
 
 def summary(results: dict[str, dict[str, Outcome]]) -> list[str]:
@@ -229,8 +229,8 @@ def summary(results: dict[str, dict[str, Outcome]]) -> list[str]:
 
 def selected(names: Sequence[str], faults: Sequence[Fault] = FAULTS) -> list[Fault]:
     """Faults by id or by module."""
-    found = [fault for fault in faults if not names or fault.id in names or fault.module in names]
-    known = {fault.id for fault in faults} | {fault.module for fault in faults}
+    found = [fault for fault in faults if not names or fault.id in names or fault.at in names]
+    known = {fault.id for fault in faults} | {fault.at for fault in faults}
     unknown = set(names) - known
     if unknown:
         raise SystemExit(f"no fault or module of faults is called {', '.join(sorted(unknown))}")

@@ -14,27 +14,24 @@ import ast
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from tests.faults.change import apply, parse_change, scope
+from tests.faults.fault import Fault
 
 ROOT: Final = Path(__file__).parents[2]
 PACKAGE: Final = "conformance.reference"
 
 
-class Fault(NamedTuple):
-    """One change of a function or constant of a module. ``breaks``: the rule that no longer holds, with its section."""
-
-    id: str
-    module: str
-    where: str
-    change: str
-    breaks: str
-
-
 def _read(name: str) -> tuple[Fault, ...]:
+    """Changes of one function or constant (``where``) of a module (``at``); the sentence is the rule that no longer
+    holds, with its section."""
     modules = tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
-    return tuple(Fault(name, module, *row) for module, rows in modules.items() for name, row in rows.items())
+    return tuple(
+        Fault(name, "", rule, change, at=module, run={"where": where})
+        for module, rows in modules.items()
+        for name, (where, change, rule) in rows.items()
+    )
 
 
 FAULTS: Final = _read("catalogue.toml")
@@ -55,9 +52,9 @@ def tree(module: str) -> ast.Module:
 
 def faulty_text(fault: Fault) -> str:
     """The source text of a module with its fault."""
-    changed = ast.parse(path_of(fault.module).read_text(encoding="utf-8"))
+    changed = ast.parse(path_of(fault.at).read_text(encoding="utf-8"))
     try:
-        apply(parse_change(fault.change), scope(changed, fault.where))
+        apply(parse_change(fault.change), scope(changed, fault.run["where"]))
     except ValueError as error:
-        raise ValueError(f"{fault.id}: {fault.module}.{fault.where}: {error}") from None
+        raise ValueError(f"{fault.id}: {fault.at}.{fault.run['where']}: {error}") from None
     return ast.unparse(changed)

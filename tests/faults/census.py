@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tests.faults.catalogue import FAULTS, LIVE_FAULTS, ORACLE_FAULTS, ROOT
 from tests.faults.servers.catalogue import SERVER_FAULTS
 from tests.faults.spark.catalogue import BROKEN_BY
+from tests.planted import Planted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,14 +40,6 @@ class Kind(NamedTuple):
     what: str
     command: str
     tests: tuple[str, ...] = ()
-
-
-class Planted(NamedTuple):
-    """One planted fault, and the requirements of the catalogue that it breaks."""
-
-    kind: str
-    name: str
-    requirements: tuple[str, ...] = ()
 
 
 _TESTS: Final = "python -m tests.planted"
@@ -77,10 +70,10 @@ def kind_of(test: str) -> str:
 def benches() -> list[Planted]:
     """The faults with a bench of their own."""
     return [
-        *(Planted("reference", fault.id) for fault in FAULTS),
-        *(Planted("oracles", fault.id) for fault in ORACLE_FAULTS),
-        *(Planted("live", fault.id) for fault in LIVE_FAULTS),
-        *(Planted("servers", fault.id, fault.breaks) for fault in SERVER_FAULTS),
+        *(Planted(fault.id, (), "reference") for fault in FAULTS),
+        *(Planted(fault.id, (), "oracles") for fault in ORACLE_FAULTS),
+        *(Planted(fault.id, (), "live") for fault in LIVE_FAULTS),
+        *(Planted(fault.id, fault.requirements, "servers") for fault in SERVER_FAULTS),
         *_of_budgets(),
     ]
 
@@ -95,7 +88,7 @@ def _of_budgets() -> list[Planted]:
         for budget, faults in budgets.items():
             for fault in faults:
                 broken[fault].add(judged[budget])
-    return [Planted("spark", name, tuple(sorted(names))) for name, names in broken.items()]
+    return [Planted(name, tuple(sorted(names)), "spark") for name, names in broken.items()]
 
 
 def by_tests() -> list[Planted]:
@@ -111,7 +104,7 @@ def planted_by(collected: Iterable[tuple[str, str, Sequence[str]]]) -> list[Plan
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for test, name, requirements in collected:
         found[kind_of(test), name] |= {*requirements}
-    return [Planted(kind, name, tuple(sorted(broken))) for (kind, name), broken in found.items()]
+    return [Planted(name, tuple(sorted(broken)), kind) for (kind, name), broken in found.items()]
 
 
 def by_kind(faults: Iterable[Planted]) -> dict[str, int]:

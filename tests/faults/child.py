@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from tests.faults.catalogue import Fault
+    from tests.faults.fault import Fault
 
 _MEMORY: Final = 3 << 29  # address space: a fault that makes a loop grow is to fail, not to take the machine along
 
@@ -174,7 +174,7 @@ def _fault(name: str) -> Iterator[Fault]:
 def _imported(fault: Fault) -> str | None:
     """Import the faulty module before pytest begins, whose own importer of plugins would read the sound text."""
     try:
-        import_module(f"{PACKAGE}.{fault.module}")
+        import_module(f"{PACKAGE}.{fault.at}")
     except Exception as error:  # noqa: BLE001 - whatever a faulty copy raises kills it
         return f"import ({type(error).__name__})"
     return None

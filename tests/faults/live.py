@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tests.faults.__main__ import Kept, Outcome
-    from tests.faults.catalogue import Fault
+    from tests.faults.fault import Fault
 
 LEAST: Final = 0.9
 UPDATES: Final = 10_000
@@ -38,8 +38,8 @@ _ROOMS: Final = {
 def steps(fault: Fault, updates: int, seed: str, server: str) -> list[Step]:
     """The runs against a fault, the cheapest first; the last is the whole job. ``server``: one that the first may use;
     the others have demands of their own."""
-    package = fault.module.partition(".")[0]
-    room = _ROOMS.get(fault.module) or _ROOMS.get(package)
+    package = fault.at.partition(".")[0]
+    room = _ROOMS.get(fault.at) or _ROOMS.get(package)
     first = Step("live", "updates", 0, ("live", server, seed, str(min(_FIRST, updates)), "FR1"))
     whole = Step("live", "the whole job", 2, ("live", "auto", seed, str(updates)))
     own = [Step("live", "its own room", 1, ("live", "auto", seed, str(min(_FIRST, updates)), *room))] if room else []
@@ -106,7 +106,7 @@ def line(fault: Fault, found: dict[str, Outcome]) -> str:
     name, by = next(((name, outcome.by) for name, outcome in found.items() if outcome.by), ("", None))
     verdict = "LIVES " if by is None else "lab   " if by.startswith(LAB) else "caught"
     words = "" if by is None else f"{name}: {' '.join(by.split())[:150]}"
-    return f"{verdict} {fault.module:20} {fault.id:38} {words}".rstrip()
+    return f"{verdict} {fault.at:20} {fault.id:38} {words}".rstrip()
 
 
 def summary(results: dict[str, dict[str, Outcome]]) -> list[str]:

@@ -15,8 +15,8 @@ from tests.faults.servers.catalogue import NO_SERVER, SERVER_FAULTS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.faults.catalogue import Fault
-    from tests.faults.census import Planted
+    from tests.faults.fault import Fault
+    from tests.planted import Planted
 
 PAGE: Final = ROOT / "docs" / "planted-faults.md"
 RESULTS: Final = ROOT / "tests" / "faults" / "results"
@@ -101,7 +101,7 @@ def _requirements(faults: Sequence[Planted]) -> list[str]:
 
 def _sheet(fault: Fault) -> str:
     """The sheet of a rule such as ``jsonb 2: ...``."""
-    return fault.breaks.split(maxsplit=1)[0].rstrip(":,;")
+    return fault.sentence.split(maxsplit=1)[0].rstrip(":,;")
 
 
 def _sheets() -> list[str]:
@@ -126,7 +126,7 @@ def _oracles() -> list[str]:
     for fault in ORACLE_FAULTS:
         by, seconds = found.get(fault.id, (None, 0.0))
         lines.append(
-            f"| `{fault.id}` | {fault.breaks} | {_finder(by) if fault.id in found else 'not run'} | {seconds:.1f} |"
+            f"| `{fault.id}` | {fault.sentence} | {_finder(by) if fault.id in found else 'not run'} | {seconds:.1f} |"
         )
     caught = sum(by is not None for by, _ in found.values())
     cost = sum(seconds for _, seconds in found.values())
@@ -148,12 +148,12 @@ def _servers() -> list[str]:
     lines = ["| server | breaks | what it does | last run | red and not due |", "|---|---|---|---|---|"]
     for fault in SERVER_FAULTS:
         row = rows.get(fault.id)
-        outcome = "not run" if row is None else "caught" if {*fault.breaks} <= {*row["red"]} else "**lives**"
+        outcome = "not run" if row is None else "caught" if {*fault.requirements} <= {*row["red"]} else "**lives**"
         beyond = ", ".join(name for name in (row or {"red": ()})["red"] if name not in fault.due)
-        lines.append(f"| `{fault.id}` | {', '.join(fault.breaks)} | {fault.does} | {outcome} | {beyond} |")
+        lines.append(f"| `{fault.id}` | {', '.join(fault.requirements)} | {fault.sentence} | {outcome} | {beyond} |")
     ran = [(fault, {*rows[fault.id]["red"]}) for fault in SERVER_FAULTS if fault.id in rows]
-    caught = sum({*fault.breaks} <= red for fault, red in ran)
-    requirements = {name for fault in SERVER_FAULTS for name in fault.breaks}
+    caught = sum({*fault.requirements} <= red for fault, red in ran)
+    requirements = {name for fault in SERVER_FAULTS for name in fault.requirements}
     counts = (
         f"Rows of their reports: {sum(len(fault.due & red) for fault, red in ran):,} due and red, "
         f"{sum(len(fault.due - red) for fault, red in ran):,} due and not red, "

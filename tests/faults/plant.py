@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 from tests.faults.catalogue import PACKAGE, faulty_text, path_of
 
 if TYPE_CHECKING:
-    from tests.faults.catalogue import Fault
+    from tests.faults.fault import Fault
 
 
 def plant(fault: Fault) -> None:
     """Serve the faulty text from now on. The module must not have been imported yet."""
-    name = f"{PACKAGE}.{fault.module}"
+    name = f"{PACKAGE}.{fault.at}"
     if name in sys.modules:
         raise AssertionError(f"{fault.id}: {name} was imported before its fault could be planted")
-    source = str(path_of(fault.module))
+    source = str(path_of(fault.at))
     compiled = cache_from_source(source)
     text = faulty_text(fault).encode()
     read: Any = SourceFileLoader.get_data

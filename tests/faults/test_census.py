@@ -9,10 +9,11 @@ import pytest
 from tests.faults import census
 from tests.faults.__main__ import main
 from tests.faults.catalogue import FAULTS, LIVE_FAULTS, ORACLE_FAULTS
-from tests.faults.census import Planted, benches, by_kind, by_requirement, kind_of, planted_by, table
+from tests.faults.census import benches, by_kind, by_requirement, kind_of, planted_by, table
 from tests.faults.page import page, recorded
 from tests.faults.servers.catalogue import SERVER_FAULTS
 from tests.faults.spark.catalogue import FAULTS as BUDGET_FAULTS
+from tests.planted import Planted
 
 
 def test_the_first_kind_that_fits_has_a_test() -> None:
@@ -26,7 +27,7 @@ def test_what_two_tests_plant_counts_once_with_the_requirements_of_both() -> Non
     found = planted_by(
         [("tests/checks/a.py", "f", ("FR1",)), ("tests/checks/b.py", "f", ("FR2",)), ("tests/fuzz/c.py", "f", ())]
     )
-    assert found == [Planted("checks", "f", ("FR1", "FR2")), Planted("fuzzing", "f", ())]
+    assert found == [Planted("f", ("FR1", "FR2"), "checks"), Planted("f", (), "fuzzing")]
     assert by_kind(found) == {"checks": 1, "fuzzing": 1}
     assert {name: counts.total() for name, counts in by_requirement(found).items()} == {"FR1": 1, "FR2": 1}
     assert table(found)[-1].split() == ["together", "2"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import CodeType
 
-    from tests.faults.catalogue import Fault
+    from tests.faults.fault import Fault
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +62,7 @@ class Renamed(ast.NodeTransformer):
 @cache
 def changed(edit: Fault) -> ast.stmt:
     """The function or constant with its fault; nobody may change it."""
-    place = deepcopy(scope(tree(edit.module), edit.where))
+    place = deepcopy(scope(tree(edit.at), edit.run["where"]))
     apply(parse_change(edit.change), place)
     return place
 
@@ -72,12 +73,12 @@ def code_of(place: ast.stmt) -> CodeType:
 
 @pytest.mark.parametrize("edit", EVERY_FAULT, ids=lambda edit: edit.id)
 def test_a_fault_makes_another_program_of_its_module(edit: Fault) -> None:
-    assert code_of(changed(edit)) != code_of(scope(tree(edit.module), edit.where))
+    assert code_of(changed(edit)) != code_of(scope(tree(edit.at), edit.run["where"]))
 
 
 @pytest.mark.parametrize("edit", EVERY_FAULT, ids=lambda edit: edit.id)
 def test_a_fault_changes_the_same_where_every_variable_has_another_name(edit: Fault) -> None:
-    place = scope(tree(edit.module), edit.where)
+    place = scope(tree(edit.at), edit.run["where"])
     other = Renamed(local_names(place))
     renamed = other.visit(deepcopy(place))
     apply(parse_change(edit.change), renamed)
@@ -86,14 +87,14 @@ def test_a_fault_changes_the_same_where_every_variable_has_another_name(edit: Fa
 
 @pytest.mark.parametrize("edit", EVERY_FAULT, ids=lambda edit: edit.id)
 def test_a_fault_names_the_section_of_the_rule_that_it_breaks(edit: Fault) -> None:
-    rule, _, words = edit.breaks.partition(": ")
-    (cited,) = citations(edit.breaks)
+    rule, _, words = edit.sentence.partition(": ")
+    (cited,) = citations(edit.sentence)
     assert f"{cited.sheet} {cited.section}" == rule
     assert words
 
 
 def test_faults_are_many_everywhere_and_counted_once() -> None:
-    modules = Counter(fault.module for fault in FAULTS)
+    modules = Counter(fault.at for fault in FAULTS)
     assert len(FAULTS) >= 250
     assert len(modules) >= 50
     assert len({fault.id for fault in EVERY_FAULT}) == len(EVERY_FAULT)
@@ -153,7 +154,7 @@ def test_a_change_of_what_is_not_there_is_an_error(where: str, change: str, mess
 def test_a_fault_of_each_kind_is_killed_in_a_process_of_its_own(name: str) -> None:
     (fault,) = selected([name])
     step = min(vector_steps(fault), key=lambda step: step.cost)
-    assert run_child(fault.id, step).by, fault.breaks
+    assert run_child(fault.id, step).by, fault.sentence
 
 
 def test_the_sound_reference_is_no_finding_and_a_faulty_one_is(tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ def test_the_sound_reference_is_no_finding_and_a_faulty_one_is(tmp_path: Path) -
 def test_what_is_selected_must_exist() -> None:
     with pytest.raises(SystemExit, match="nothing"):
         selected(["nothing"])
-    assert {fault.module for fault in selected(["partial.update"])} == {"partial.update"}
+    assert {fault.at for fault in selected(["partial.update"])} == {"partial.update"}
 
 
 def test_a_run_goes_on_from_what_is_kept_of_the_same_text(tmp_path: Path) -> None:
@@ -181,4 +182,4 @@ def test_a_run_goes_on_from_what_is_kept_of_the_same_text(tmp_path: Path) -> Non
     again = Kept(tmp_path / "results.json")
     assert again.of(first) == {"vectors": Outcome("a test", 1.5)}
     assert again.of(second) == {}
-    assert again.of(first._replace(change="4 -> 2")) == {}
+    assert again.of(replace(first, change="4 -> 2")) == {}

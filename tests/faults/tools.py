@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from tests.faults.catalogue import Fault
+    from tests.faults.fault import Fault
 
 TOOLS: Final = ("vectors", "fuzzing", "properties")
 _SLOW: Final = ("test_binlog_hostile.py", "test_binlog_charsets.py", "test_binlog_corpus.py")
@@ -69,7 +69,7 @@ def vector_steps(fault: Fault) -> list[Step]:
     """The tests that speak of the module first: mostly they are enough, and cheap."""
     reference = ROOT / "tests" / "reference"
     texts = [path for path in _texts() if not _is_property(path) and path.is_relative_to(reference)]
-    near = near_files(fault.module)
+    near = near_files(fault.at)
     rest = [path for path in texts if path not in near]
     return [
         Step("vectors", name, cost, ("pytest", *map(str, files)))
@@ -88,7 +88,7 @@ def property_steps(fault: Fault, reached: Mapping[str, list[str]]) -> list[Step]
     return [
         Step("properties", path.stem.removeprefix("test_"), 3, ("pytest", str(path)))
         for path in property_files()
-        if fault.module in reached[str(path)]
+        if fault.at in reached[str(path)]
     ]
 
 
@@ -116,9 +116,9 @@ def fuzz_steps(
     """The stored inputs of all targets, then atheris on those that run the faulty module."""
     steps = [Step("fuzzing", "replay", 1, ("replay", str(inputs), *target_names()))]
     for name in target_names() if runs else ():
-        if fault.module in reached[name]:
+        if fault.at in reached[name]:
             out = scratch / f"{fault.id}-{name}"
-            modules = ",".join((*load(name).INSTRUMENT, f"{PACKAGE}.{fault.module}"))
+            modules = ",".join((*load(name).INSTRUMENT, f"{PACKAGE}.{fault.at}"))
             arguments = ("fuzz", name, modules, str(out), str(inputs / name), str(runs), str(rng), str(seconds))
             steps.append(Step("fuzzing", f"atheris {name}", 4, arguments))
     return steps

@@ -60,17 +60,6 @@ class ModelInjector:
             yield outcome
 
 
-def with_fault(fault: Any, answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A subject that answers as another one does, but for one fault."""
-    change = getattr(fault, "doctor", None) or fault.change
-
-    def faulty(case: Any) -> Any:
-        outcome = answer(case)
-        return change(case, outcome) or outcome
-
-    return faulty
-
-
 def plant_client(patch: pytest.MonkeyPatch, fault: Any = None, damaged: int = -11) -> None:
     """A mysqlbinlog that ends itself at the listed damages, and shows the fault."""
 
@@ -78,7 +67,7 @@ def plant_client(patch: pytest.MonkeyPatch, fault: Any = None, damaged: int = -1
         damage = damage_of_log(data)
         status, peak = damaged if damage in PRINTER_DIES_AT else 0, _PEAK
         if fault is not None:
-            status, peak = fault.change(damage, status, peak) or (status, peak)
+            status, peak = fault.change(damage, (status, peak)) or (status, peak)
         return ClientEnd(None if status == HUNG else status, b"", peak)
 
     patch.setattr(channels, "print_bytes", print_bytes)

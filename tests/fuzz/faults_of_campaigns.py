@@ -10,7 +10,7 @@ too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import MISSING_ROW, Injection, InjectionOutcome, RowState
@@ -18,7 +18,7 @@ from conformance.judge.damage.crashes import damage_of
 from conformance.reference.event_types import EventType
 from conformance.servers.roles.relay_log_applier import LogEnd
 from tests.checks.diverged.faults_of_crashes import AT_MEMBER, BUILD, as_released
-from tests.checks.diverged.planted_injections import PlantedFault
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,91 +42,60 @@ def _rarely(injection: Injection, outcome: InjectionOutcome) -> InjectionOutcome
 
 
 SERVER_FAULTS: Final = (
-    PlantedFault("dies-at-what-fits", "process alive", "crash", _fits(death="signal 11: 0a1,b2c")),
-    PlantedFault("dies-when-read", "process alive", "crash", _fits(death="signal 11: 0a1", reading=True)),
-    PlantedFault("dies-rarely", "process alive", "crash", _rarely),
-    PlantedFault("dies-without-a-report", "process alive", "crash", _fits(death="no crash report")),
-    PlantedFault(
-        "throws-the-session-out",
-        "process alive",
-        "crash",
-        _fits(death="the connection was broken off, the server lives"),
-    ),
-    PlantedFault("hangs", "a time limit", "timeout", _fits(silent=True)),
-    PlantedFault(
-        "error-of-the-select",
-        "3142 from the SELECT is a stored invalid document",
-        "fail",
-        _fits(after=RowState(error=3142)),
-    ),
-)
+    Fault("dies-at-what-fits", "FR5", "process alive", _fits(death="signal 11: 0a1,b2c"), "crash"),
+    Fault("dies-when-read", "FR5", "process alive", _fits(death="signal 11: 0a1", reading=True), "crash"),
+    Fault("dies-rarely", "FR5", "process alive", _rarely, "crash"),
+    Fault("dies-without-a-report", "FR5", "process alive", _fits(death="no crash report"), "crash"),
+    Fault("throws-the-session-out", "FR5", "process alive",
+          _fits(death="the connection was broken off, the server lives"), "crash"),
+    Fault("hangs", "FR5", "a time limit", _fits(silent=True), "timeout"),
+    Fault("error-of-the-select", "FR5", "3142 from the SELECT is a stored invalid document",
+          _fits(after=RowState(error=3142))),
+)  # fmt: skip
 
 # In a campaign of damaged events, on a server that shows the listed crashes and nothing else.
 
 
-@dataclass(frozen=True, slots=True)
-class LogFault:
-    """A fault of a replica that reads relay logs: it shows where a log has an event of the type ``shows_at``."""
-
-    name: str
-    grade: str
-    shows_at: int
-    end: LogEnd
-
-
 LOG_FAULTS: Final = (
-    LogFault("log/dies", "crash", EventType.QUERY, LogEnd(death="signal 11: 0a1,b2c")),
-    LogFault("log/dies-where-it-waits", "crash", EventType.XID, LogEnd(death="signal 6: 0a1", waits=True)),
-    LogFault("log/dies-and-says-an-error", "crash", EventType.TABLE_MAP, LogEnd(death="signal 11: 0a1", error=13121)),
-    LogFault("log/dies-without-a-report", "crash", EventType.GTID_TAGGED, LogEnd(death="no crash report")),
-    LogFault("log/does-not-answer", "timeout", EventType.XA_PREPARE, LogEnd(silent=True)),
-)
+    Fault("log/dies", "FR5", "a server never crashes", LogEnd(death="signal 11: 0a1,b2c"), "crash", at=EventType.QUERY),
+    Fault("log/dies-where-it-waits", "FR5", "a server never crashes", LogEnd(death="signal 6: 0a1", waits=True),
+          "crash", at=EventType.XID),
+    Fault("log/dies-and-says-an-error", "FR5", "a server never crashes", LogEnd(death="signal 11: 0a1", error=13121),
+          "crash", at=EventType.TABLE_MAP),
+    Fault("log/dies-without-a-report", "FR5", "a server never crashes", LogEnd(death="no crash report"), "crash",
+          at=EventType.GTID_TAGGED),
+    Fault("log/does-not-answer", "FR5", "a server never crashes", LogEnd(silent=True), "timeout",
+          at=EventType.XA_PREPARE),
+)  # fmt: skip
 
 
 MALFORMED_FAULTS: Final = (
-    PlantedFault(
-        "dies-without-damage",
-        "known by its signature alone",
-        "crash",
-        lambda injection, outcome: None if damage_of(injection.image) else replace(outcome, death=AT_MEMBER, error=0),
-    ),
-    PlantedFault(
-        "missing-row-for-damage",  # a replica may be told to pass over a row that is not there
-        "an error of its own for damage, of a few that are named",
-        "fail",
-        lambda _, outcome: replace(outcome, error=MISSING_ROW) if outcome.error == _UNREADABLE_DIFF else None,
-    ),
-    PlantedFault(
-        "dies-of-another-signal",
-        "known by its signature alone",
-        "crash",
-        lambda _, outcome: (
-            replace(outcome, death=outcome.death.replace("signal 6", "signal 4"))
-            if "signal 6" in outcome.death
-            else None
-        ),
-    ),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ClientFault:
-    """A fault of mysqlbinlog: exit status and peak memory (bytes) for a file with a listed damage or none."""
-
-    name: str
-    requirement: str
-    verdict: str
-    change: Callable[[str, int, int], tuple[int, int] | None]
+    Fault("dies-without-damage", "FR5", "known by its signature alone",
+          lambda injection, outcome: None if damage_of(injection.image) else replace(outcome, death=AT_MEMBER, error=0),
+          "crash"),
+    # A replica may be told to pass over a row that is not there.
+    Fault("missing-row-for-damage", "FR5", "an error of its own for damage, of a few that are named",
+          lambda _, outcome: replace(outcome, error=MISSING_ROW) if outcome.error == _UNREADABLE_DIFF else None),
+    Fault("dies-of-another-signal", "FR5", "known by its signature alone",
+          lambda _, outcome: (
+              replace(outcome, death=outcome.death.replace("signal 6", "signal 4"))
+              if "signal 6" in outcome.death
+              else None
+          ), "crash"),
+)  # fmt: skip
 
 
 HUNG: Final = 1 << 16  # in the place of an exit status
+_CLIENT: Final = "mysqlbinlog neither dies nor hangs, and takes no memory beyond its input"
 
 CLIENT_FAULTS: Final = (
-    ClientFault("client/dies-at-a-sound-value", "P9", "crash", lambda damage, _, peak: None if damage else (-11, peak)),
-    ClientFault("client/dies-of-another-signal", "P9", "crash", lambda damage, _, peak: (-6, peak) if damage else None),
-    ClientFault("client/hangs", "P9", "timeout", lambda damage, _, peak: None if damage else (HUNG, peak)),
-    ClientFault("client/takes-memory", "P9", "fail", lambda damage, status, _: None if damage else (status, 3 << 30)),
-)
+    Fault("client/dies-at-a-sound-value", "P9", _CLIENT, lambda damage, end: None if damage else (-11, end[1]),
+          "crash"),
+    Fault("client/dies-of-another-signal", "P9", _CLIENT, lambda damage, end: (-6, end[1]) if damage else None,
+          "crash"),
+    Fault("client/hangs", "P9", _CLIENT, lambda damage, end: None if damage else (HUNG, end[1]), "timeout"),
+    Fault("client/takes-memory", "P9", _CLIENT, lambda damage, end: None if damage else (end[0], 3 << 30)),
+)  # fmt: skip
 
 
 # --- places of listed crashes, on a build whose stacks are not listed ------------------------------------------------
@@ -140,28 +109,22 @@ def on_another_build(injection: Injection) -> InjectionOutcome:
     return replace(outcome, death=outcome.death.replace(BUILD, _OTHER_BUILD)) if outcome.death else outcome
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceFault:
-    """A listed crash of another defect: ``shows`` says at which inputs."""
-
-    name: str
-    place: str
-    shows: Callable[[Injection], bool]
-
-    def change(self, injection: Injection, outcome: InjectionOutcome) -> InjectionOutcome | None:
-        """Another stack with the signal of the listed crash."""
-        return self.anywhere(outcome) if outcome.death and self.shows(injection) else None
-
-    def anywhere(self, outcome: InjectionOutcome, number: int | None = None) -> InjectionOutcome:
-        """The outcome with this place, or with one of many."""
-        signal = outcome.death.split()[1]
-        frames = self.place if number is None else f"{self.place} < f{number}"
-        return replace(outcome, death=f"signal {signal} in {frames} {_OTHER_BUILD}")
+def anywhere(outcome: InjectionOutcome, place: str, number: int | None = None) -> InjectionOutcome:
+    """The outcome with the signal of its listed crash in this place, or in one of many."""
+    signal = outcome.death.split()[1]
+    frames = place if number is None else f"{place} < f{number}"
+    return replace(outcome, death=f"signal {signal} in {frames} {_OTHER_BUILD}")
 
 
+def _elsewhere(place: str, shows: Callable[[Injection], bool]) -> Callable[..., InjectionOutcome | None]:
+    """Another defect at some inputs: another stack with the signal of the listed crash."""
+    return lambda injection, outcome: anywhere(outcome, place) if outcome.death and shows(injection) else None
+
+
+READER: Final = "Json_reader::read < unpack_row"
 PLACE_FAULTS: Final = (
-    PlaceFault(
-        "dies-in-another-reader", "Json_reader::read < unpack_row", lambda injection: len(injection.image) % 3 == 0
-    ),
-    PlaceFault("dies-deeper", "strlen_of < read_json_diff", lambda injection: (injection.stored or b"")[-1:] > b"m"),
-)
+    Fault("dies-in-another-reader", "FR5", "known by its place",
+          _elsewhere(READER, lambda one: len(one.image) % 3 == 0)),
+    Fault("dies-deeper", "FR5", "known by its place",
+          _elsewhere("strlen_of < read_json_diff", lambda one: (one.stored or b"")[-1:] > b"m")),
+)  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,17 +14,19 @@ from fuzz.campaigns.findings import diff_bytes
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, REPLICA, STATEMENTS, STREAMS, RelayLog
 from tests.checks.diverged import planted_injections, planted_transactions
 from tests.checks.diverged.faults_of_crashes import CRASH_FAULTS, as_released, perfect
-from tests.fuzz.campaign_subjects import campaign, faultless_applier, plant_applier, plant_client, with_fault
-from tests.fuzz.faults_of_campaigns import CLIENT_FAULTS, LOG_FAULTS, MALFORMED_FAULTS, SERVER_FAULTS, LogFault
+from tests.faults.runner import Faulty, each
+from tests.fuzz.campaign_subjects import campaign, faultless_applier, plant_applier, plant_client
+from tests.fuzz.faults_of_campaigns import CLIENT_FAULTS, LOG_FAULTS, MALFORMED_FAULTS, SERVER_FAULTS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fuzz.campaigns.campaign import Campaign
+    from tests.faults.fault import Fault
 
 # Of an applier that goes on: these need a transaction that several rows or others beside it are in, or a skip.
-OF_DAMAGE = [fault for fault in planted_injections.FAULTS if fault.name == "damage-applied"]
-OF_DIVERGED = [fault for fault in planted_injections.FAULTS if fault.name != "damage-applied"]
+OF_DAMAGE = [fault for fault in planted_injections.FAULTS if fault.id == "damage-applied"]
+OF_DIVERGED = [fault for fault in planted_injections.FAULTS if fault.id != "damage-applied"]
 
 
 def reported(found: Campaign, grade: str) -> None:
@@ -39,52 +41,50 @@ def reported(found: Campaign, grade: str) -> None:
         assert {path.stat().st_mode & 0o077 for path in bucket.directory.iterdir()} == {0}
 
 
-@pytest.mark.parametrize("fault", [*OF_DIVERGED, *SERVER_FAULTS], ids=lambda fault: fault.name)
-def test_a_faulty_server_is_reported_by_statements(fault: Any, tmp_path: Path) -> None:
-    found = campaign(tmp_path, DIVERGED, STATEMENTS, answer=with_fault(fault, planted_injections.faultless), equal=1000)
+@each([*OF_DIVERGED, *SERVER_FAULTS])
+def test_a_faulty_server_is_reported_by_statements(fault: Fault, tmp_path: Path) -> None:
+    found = campaign(tmp_path, DIVERGED, STATEMENTS, answer=Faulty(fault, planted_injections.faultless), equal=1000)
     found.run(Budget(runs=900))
-    reported(found, fault.grade)
+    reported(found, fault.verdict)
 
 
-@pytest.mark.parametrize("fault", planted_transactions.FAULTS, ids=lambda fault: fault.name)
-def test_a_faulty_applier_is_reported(fault: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plant_applier(monkeypatch, with_fault(fault, faultless_applier))
-    if "skip" in fault.name:  # only what can never fit is skipped
+@each(planted_transactions.FAULTS)
+def test_a_faulty_applier_is_reported(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant_applier(monkeypatch, Faulty(fault, faultless_applier))
+    if "skip" in fault.id:  # only what can never fit is skipped
         found = campaign(tmp_path, MALFORMED, APPLIER, equal=1000, listed=False)
     else:
         found = campaign(tmp_path, DIVERGED, APPLIER, equal=1000)
     found.run(Budget(runs=120))
-    reported(found, fault.grade)
+    reported(found, fault.verdict)
 
 
-@pytest.mark.planted("FR5")
-@pytest.mark.parametrize("fault", [*CRASH_FAULTS, *MALFORMED_FAULTS, *OF_DAMAGE], ids=lambda fault: fault.name)
-def test_a_server_that_fails_at_damage_in_another_way_than_listed_is_reported(fault: Any, tmp_path: Path) -> None:
-    found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=with_fault(fault, as_released), equal=1000)
+@each([*CRASH_FAULTS, *MALFORMED_FAULTS, *OF_DAMAGE])
+def test_a_server_that_fails_at_damage_in_another_way_than_listed_is_reported(fault: Fault, tmp_path: Path) -> None:
+    found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=Faulty(fault, as_released), equal=1000)
     found.run(Budget(runs=150))
-    reported(found, getattr(fault, "verdict", None) or fault.grade)
+    reported(found, fault.verdict)
 
 
-@pytest.mark.parametrize("fault", CLIENT_FAULTS, ids=lambda fault: fault.name)
-def test_a_faulty_client_is_reported(fault: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@each(CLIENT_FAULTS)
+def test_a_faulty_client_is_reported(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plant_client(monkeypatch, fault)
     found = campaign(tmp_path, MALFORMED, CLIENT, equal=1000)
     found.run(Budget(runs=60))
     reported(found, fault.verdict)
 
 
-@pytest.mark.planted("FR5")
-@pytest.mark.parametrize("fault", LOG_FAULTS, ids=lambda fault: fault.name)
-def test_a_faulty_replica_is_reported(fault: LogFault, tmp_path: Path) -> None:
+@each(LOG_FAULTS)
+def test_a_faulty_replica_is_reported(fault: Fault, tmp_path: Path) -> None:
     def answer(data: bytes) -> LogEnd:
-        return fault.end if fault.shows_at in {kind for kind, _ in events_in(data)} else LogEnd(error=13121)
+        return fault.change if fault.at in {kind for kind, _ in events_in(data)} else LogEnd(error=13121)
 
     found = campaign(tmp_path, STREAMS, REPLICA, answer=answer, equal=1000, shrink_seconds=5)
     found.run(Budget(runs=100))
-    reported(found, fault.grade)
+    reported(found, fault.verdict)
     for bucket in found.buckets.findings:  # a second one began as a listed crash, at a log with a listed damage
         assert isinstance(bucket.smallest.case, RelayLog)
-        assert [kind for kind, _ in events_in(bucket.smallest.case.data)] == [fault.shows_at]  # nothing else is needed
+        assert [kind for kind, _ in events_in(bucket.smallest.case.data)] == [fault.at]  # nothing else is needed
         assert bucket.directory is not None
         assert bucket.smallest.case.data.hex() in (bucket.directory / "show.sql").read_text("utf-8")
         report = (bucket.directory / "REPORT.md").read_text("utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,8 +17,9 @@ from fuzz.campaigns.inputs import MALFORMED, REPLICA, STATEMENTS, STREAMS
 from fuzz.campaigns.known import FILE, read_known
 from fuzz.campaigns.table import bucket_lines
 from tests.checks.diverged.faults_of_crashes import as_released
-from tests.fuzz.campaign_subjects import campaign, with_fault
-from tests.fuzz.faults_of_campaigns import PLACE_FAULTS, on_another_build
+from tests.faults.runner import Faulty, each
+from tests.fuzz.campaign_subjects import campaign
+from tests.fuzz.faults_of_campaigns import PLACE_FAULTS, READER, anywhere, on_another_build
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
     from fuzz.campaigns.campaign import Campaign
     from fuzz.campaigns.inputs import RelayLog
+    from tests.faults.fault import Fault
 
 
 def crashes(found: Campaign) -> dict[str, int]:
@@ -36,10 +38,9 @@ def crashes(found: Campaign) -> dict[str, int]:
 # --- places of listed crashes ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.planted("FR5")
-@pytest.mark.parametrize("fault", PLACE_FAULTS, ids=lambda fault: fault.name)
-def test_a_listed_crash_in_another_place_is_a_finding(fault: Any, tmp_path: Path) -> None:
-    found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=with_fault(fault, on_another_build), equal=1000)
+@each(PLACE_FAULTS)
+def test_a_listed_crash_in_another_place_is_a_finding(fault: Fault, tmp_path: Path) -> None:
+    found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=Faulty(fault, on_another_build), equal=1000)
     found.run(Budget(runs=400))
     deaths = [bucket for bucket in found.buckets.findings if bucket.first.death]
     assert deaths
@@ -65,7 +66,7 @@ def test_a_place_that_is_another_one_each_time_is_chance_and_kept_among_the_stac
 
     def answer(injection: Injection) -> InjectionOutcome:
         outcome = on_another_build(injection)
-        return outcome if not outcome.death else PLACE_FAULTS[0].anywhere(outcome, next(numbers))
+        return outcome if not outcome.death else anywhere(outcome, READER, next(numbers))
 
     found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=answer, equal=1000)
     found.run(Budget(runs=300))

@@ -11,7 +11,6 @@ import sys
 import zlib
 from dataclasses import replace
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
@@ -25,9 +24,11 @@ from conformance.harness.campaign import run as campaign
 from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.servers.roles.update_cases import run_case
+from tests.faults.fault import Fault
+from tests.judge.updates.faults_of_facts import CHANGES, FIELDS, altered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterable
 
     from conformance.cases.update_case import UpdateCase
     from conformance.harness.campaign.blocks import BlockResult, Limits
@@ -163,40 +164,48 @@ def alter(field: str, change: str) -> Change:
     """Change the values of a field that no model can know."""
 
     def doctored(observation: Observation) -> Observation:
-        from tests.judge.updates.faults_of_facts import (  # not on the path of a program before main
-            CHANGES,
-            FIELDS,
-            altered,
-        )
-
         return altered(observation, FIELDS[field], CHANGES[change])
 
     return doctored
 
 
-# What is done to the observation, and the checks that must notice.
-DOCTORED: Final[dict[str, tuple[Change, frozenset[str]]]] = {
-    "value-of-a-row": (
-        doctor_event(lambda event: event[:-5] + bytes([event[-5] ^ 1]) + event[-4:]),
-        frozenset({"updates/event-bytes"}),
-    ),
-    "torn-event": (
-        doctor_event(lambda event: event[:-12] + event[-4:]),
-        frozenset({"updates/event-bytes", "updates/decode"}),
-    ),
-    "other-path": (
-        doctor_event(lambda event: event.replace(b"\x03$.a", b"\x03$.z", 1)),
-        frozenset({"updates/event-bytes", "updates/apply"}),
-    ),
-    "server-id": (alter("header.server_id", "every"), frozenset({"updates/event-bytes"})),
-    "position": (alter("header.log_pos", "one_step"), frozenset({"updates/event-bytes"})),
-    "transaction-id": (alter("XID_EVENT.xid", "shifted"), frozenset({"updates/event-bytes"})),
-    "size": (doctor_read_back(0, lambda size: b"%d" % (int(size) + 1)), frozenset({"updates/storage"})),
-    "free": (doctor_read_back(1, lambda free: b"%d" % (int(free) + 1)), frozenset({"updates/storage"})),
-    "text": (doctor_read_back(2, lambda text: text.replace(b": ", b":", 1)), frozenset({"updates/text"})),
-    "rows-changed": (more_rows_changed, frozenset({"updates/event-bytes"})),
-    "other-order": (doctor_event(other_order), frozenset({"updates/event-bytes"})),
-    "lost-rows": (lost_rows, frozenset({"updates/text"})),
+def requirements_of(checks: Iterable[str]) -> tuple[str, ...]:
+    """Name the requirements that checks of the update campaign judge."""
+    return tuple(name for check in sorted(checks) for name in update_checks.UPDATE_CHECKS[check].requirements)
+
+
+def _doctored(name: str, change: Change, *checks: str) -> Fault:
+    """Name a change of the observation, and the checks that must notice."""
+    return Fault(name, " ".join(requirements_of(checks)), name, change, at=frozenset(checks))
+
+
+DOCTORED: Final = {
+    fault.id: fault
+    for fault in (
+        _doctored(
+            "value-of-a-row",
+            doctor_event(lambda event: event[:-5] + bytes([event[-5] ^ 1]) + event[-4:]),
+            "updates/event-bytes",
+        ),
+        _doctored(
+            "torn-event", doctor_event(lambda event: event[:-12] + event[-4:]), "updates/event-bytes", "updates/decode"
+        ),
+        _doctored(
+            "other-path",
+            doctor_event(lambda event: event.replace(b"\x03$.a", b"\x03$.z", 1)),
+            "updates/event-bytes",
+            "updates/apply",
+        ),
+        _doctored("server-id", alter("header.server_id", "every"), "updates/event-bytes"),
+        _doctored("position", alter("header.log_pos", "one_step"), "updates/event-bytes"),
+        _doctored("transaction-id", alter("XID_EVENT.xid", "shifted"), "updates/event-bytes"),
+        _doctored("size", doctor_read_back(0, lambda size: b"%d" % (int(size) + 1)), "updates/storage"),
+        _doctored("free", doctor_read_back(1, lambda free: b"%d" % (int(free) + 1)), "updates/storage"),
+        _doctored("text", doctor_read_back(2, lambda text: text.replace(b": ", b":", 1)), "updates/text"),
+        _doctored("rows-changed", more_rows_changed, "updates/event-bytes"),
+        _doctored("other-order", doctor_event(other_order), "updates/event-bytes"),
+        _doctored("lost-rows", lost_rows, "updates/text"),
+    )
 }
 CASES: Final = {"other-order": whole_case}
 
@@ -243,11 +252,10 @@ def plant(patch: pytest.MonkeyPatch, fault: str) -> None:
         patch.setattr(blocks, "make_script", broken)
     else:
         plant_case(patch, CASES.get(fault, case)())
-        plant_observation(patch, DOCTORED[fault][0])
+        plant_observation(patch, DOCTORED[fault].change)
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[2]))
     from conformance.cli.main import main
 
     plant(pytest.MonkeyPatch(), sys.argv.pop(1))

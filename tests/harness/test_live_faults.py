@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,40 +22,48 @@ from conformance.harness import sql_cases as sql_runs
 from conformance.harness.campaign import events
 from conformance.harness.check import Check
 from conformance.harness.profiles import SIZES
-from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
 from conformance.harness.update_checks import UPDATE_CHECKS, UpdateCampaign
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.errors import DecodeError
 from conformance.reference.event_types import EventType
-from conformance.report.results import Summary
 from conformance.requirements.deviations import load_deviations
-from conformance.servers.roles.sql_cases import run_sql
 from conformance.servers.roles.update_cases import run_case
-from conformance.stream import Block, CaseVerdict, Finding, Run
+from conformance.stream import Block, CaseVerdict, Finding
 from conformance.verdict import Verdict
+from tests import recorded
+from tests.faults.fault import Fault
+from tests.faults.runner import each, plant_in
 from tests.harness import planted
+from tests.judge.faults_of_sql import ONLY_AFTER_TEXT
 from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from conformance.cases.sql_case import SqlAnswer
     from conformance.servers.run.process import ProcessServer
-    from conformance.stream import AnyRecord
 
 pytestmark = pytest.mark.live
 
 
-class Recorded:
+class Recorded(recorded.Recorded):
     """A lab on the tests' server, and the records it wrote."""
 
-    def __init__(self, server: ProcessServer, cases: Path, patch: pytest.MonkeyPatch, **settings: Any) -> None:
-        patch.setattr(labs, "resolve", lambda *_, **__: server)
-        self.records: list[AnyRecord] = []
-        self.cases = cases
-        self.lab = Lab(Settings(cases=cases, **{"updates": 1, **settings}), self.records.append)
-        self.campaign = UpdateCampaign(self.lab)
+    @property
+    def folder(self) -> Path:
+        """The folder of its Cases."""
+        assert self.lab.settings.cases is not None
+        return self.lab.settings.cases
+
+    @cached_property
+    def campaign(self) -> UpdateCampaign:
+        """The campaign of updates."""
+        return UpdateCampaign(self.lab)
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        """The records of one kind, whose fields are there."""
+        return super().of(kind)
 
     def require(self, check: str) -> None:
         """Run the item of the update campaign with this id."""
@@ -62,25 +71,15 @@ class Recorded:
         self.campaign.judge(running)
         running.conclude()
 
-    def of(self, kind: type[Any]) -> list[Any]:
-        return [record for record in self.records if isinstance(record, kind)]
-
-    @property
-    def failing_checks(self) -> set[str]:
-        return {block.check for block in self.of(Block) if block.failures}
-
-    @property
-    def exit_code(self) -> int:
-        run = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
-        return Summary([run, *self.records]).conclude(seconds=1.0).exit_code
-
 
 @pytest.fixture
 def record(server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Recorded]:
     monkeypatch.setattr(findings, "SECONDS", 1.0)
 
+    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+
     def make(**settings: Any) -> Recorded:
-        return Recorded(server, tmp_path, monkeypatch, **settings)
+        return Recorded.of_settings(cases=tmp_path, **{"updates": 1, **settings})
 
     return make
 
@@ -103,14 +102,14 @@ def assert_reported(found: Recorded, check: str) -> None:
         assert verdict.signature.startswith(f"{check}:")
         assert verdict.requirement in UPDATE_CHECKS[check].requirements
         assert verdict.replay == f"binlog-lab replay {verdict.case_file}"
-        stored = json.loads((found.cases / f"{verdict.case}.json").read_text("utf-8"))
+        stored = json.loads((found.folder / f"{verdict.case}.json").read_text("utf-8"))
         assert load_case(stored).id == verdict.case
     findings = [item for item in found.of(Finding) if item.check == check]
     assert {item.signature for item in findings} <= {item.signature for item in verdicts}
     assert findings, check
     for finding in findings:
         assert finding.size_after <= finding.size_before
-        assert load_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8"))).steps
+        assert load_case(json.loads((found.folder / f"{finding.case}.json").read_text("utf-8"))).steps
 
 
 def test_without_a_fault_the_planted_case_passes(
@@ -120,26 +119,25 @@ def test_without_a_fault_the_planted_case_passes(
     found = record()
     for check in UPDATE_CHECKS:
         found.require(check)
-    assert found.failing_checks == set()
+    assert found.failing == set()
     assert found.of(CaseVerdict) == found.of(Finding) == []
     assert found.exit_code == 0
 
 
-@pytest.mark.parametrize("fault", planted.DOCTORED)
+@each(planted.DOCTORED.values())
 def test_a_doctored_observation_fails_the_checks_it_concerns(
-    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, fault: str
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    planted.plant(monkeypatch, fault)
+    planted.plant(monkeypatch, fault.id)
     found = record()
-    checks = planted.DOCTORED[fault][1]
     for check in UPDATE_CHECKS:
-        if check in checks:
+        if check in fault.at:
             with pytest.raises(pytest.fail.Exception, match="failed: "):
                 found.require(check)
             assert_reported(found, check)
         else:
             found.require(check)
-    assert found.failing_checks == checks
+    assert found.failing == fault.at
     assert found.exit_code == 1
 
 
@@ -164,7 +162,7 @@ def test_a_finding_is_shrunk_to_what_shows_it(record: Callable[..., Recorded], m
     monkeypatch.setattr(findings, "SECONDS", 60.0)
     found.campaign.run()
     finding = next(item for item in found.of(Finding) if item.check == "updates/apply")
-    small = load_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8")))
+    small = load_case(json.loads((found.folder / f"{finding.case}.json").read_text("utf-8")))
     assert len(small.rows) == len(small.steps) == len(small.steps[0].assignments) == 1
     assert finding.size_after < finding.size_before
 
@@ -197,7 +195,7 @@ def test_a_faulty_reference_is_caught_by_generated_updates(
     monkeypatch.setattr(update_checks, "Campaign", planted.SerialCampaign)
     found = record(updates=100, seed="planted")
     found.campaign.run()
-    assert found.failing_checks >= checks
+    assert found.failing >= checks
     for check in checks:
         assert_reported(found, check)
     assert found.exit_code == 1
@@ -211,7 +209,7 @@ def test_a_faulty_applier_is_caught(record: Callable[..., Recorded], monkeypatch
     monkeypatch.setattr(events, "apply_field", refuse)
     found = record()
     found.campaign.run()
-    assert found.failing_checks == {"updates/apply"}
+    assert found.failing == {"updates/apply"}
     assert_reported(found, "updates/apply")
 
 
@@ -220,7 +218,7 @@ def test_a_reader_that_loses_a_byte_is_caught(record: Callable[..., Recorded], m
     monkeypatch.setattr(events, "encode_event", lambda *a, **k: encode_event(*a, **k)[:-1])
     found = record()
     found.campaign.run()
-    assert found.failing_checks == {"updates/decode"}
+    assert found.failing == {"updates/decode"}
     assert_reported(found, "updates/decode")
 
 
@@ -238,15 +236,14 @@ def test_a_server_without_the_option_fails_the_conditions(
 
     monkeypatch.setitem(conditions.CONDITIONS, "D1", [without(case) for case in conditions.CONDITIONS["D1"]])
     found = record()
-    with pytest.raises(pytest.fail.Exception, match=r"d1-log-enabled: .* expected partial, got full"):
-        run(test_conditions.test_condition, found.lab, condition="D1")
+    found.fails(test_conditions.test_condition, r"d1-log-enabled: .* expected partial, got full", condition="D1")
     (verdict,) = found.of(CaseVerdict)
     assert verdict.requirement == "D1"
     assert (verdict.expected, verdict.got) == ("partial", "full")
     assert verdict.statements[-1].startswith("UPDATE t SET")
     assert verdict.replay == f"binlog-lab replay {verdict.case_file}"
-    assert load_any_case(json.loads((found.cases / f"{verdict.case}.json").read_text("utf-8"))).id == verdict.case
-    assert found.failing_checks == {"conditions/D1"}
+    assert load_any_case(json.loads((found.folder / f"{verdict.case}.json").read_text("utf-8"))).id == verdict.case
+    assert found.failing == {"conditions/D1"}
     assert found.exit_code == 1
 
 
@@ -267,7 +264,7 @@ def test_a_warning_that_is_missing_fails_and_a_listed_outcome_does_not(
         run_cases(found, [case], server)
     assert {block.requirements for block in found.of(Block) if block.failures} == {("W1b",)}
     (finding,) = found.of(Finding)
-    small = load_any_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8")))
+    small = load_any_case(json.loads((found.folder / f"{finding.case}.json").read_text("utf-8")))
     assert isinstance(small, SqlCase)
     first, second = small.statements
     assert first.sql.startswith("SET SESSION binlog_format='ROW', SESSION binlog_row_image='MINIMAL'")
@@ -277,34 +274,37 @@ def test_a_warning_that_is_missing_fails_and_a_listed_outcome_does_not(
     assert found.exit_code == 1
 
 
-@pytest.mark.planted("W1.text")
-@pytest.mark.parametrize("fault", ["one-word", "cause", "empty", "of-warning-3"])
+_WORDS = "A warning has the words of the worklog."
+TEXT_FAULTS = (
+    Fault("one-word", "W1.text", _WORDS, lambda text: text.replace("updates", "inserts")),
+    Fault("cause", "W1.text", _WORDS,
+          lambda text: text.replace("binlog_format=STATEMENT", "the binary log is disabled")),
+    Fault("empty", "W1.text", _WORDS, lambda _: ""),
+    Fault("of-warning-3", "W1.text", _WORDS, lambda _: ONLY_AFTER_TEXT),
+)  # fmt: skip
+
+
+@each(TEXT_FAULTS)
 def test_a_warning_with_a_third_text_fails_under_the_requirement_of_texts_alone(
-    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, server: ProcessServer, fault: str
+    record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, server: ProcessServer, fault: Fault
 ) -> None:
     """The server's own answers, with other words in the texts of warning 1."""
     from dataclasses import replace
 
-    from tests.judge.faults_of_sql import ONLY_AFTER_TEXT
-
-    def reworded(text: str) -> str:
-        words = {"one-word": ("updates", "inserts"), "cause": ("binlog_format=STATEMENT", "the binary log is disabled")}
-        return text.replace(*words[fault]) if fault in words else ONLY_AFTER_TEXT if fault == "of-warning-3" else ""
-
-    def answers(nodes: Any, case: SqlCase, pair: Any) -> Any:
+    def altered(answers: Iterable[SqlAnswer]) -> list[SqlAnswer]:
         return [
-            replace(item, warnings=tuple((n, reworded(text) if n == 3645 else text) for n, text in item.warnings))
-            for item in run_sql(nodes, case, pair)
+            replace(item, warnings=tuple((n, fault.change(text) if n == 3645 else text) for n, text in item.warnings))
+            for item in answers
         ]
 
-    monkeypatch.setattr(sql_runs, "run_sql", answers)
+    plant_in(monkeypatch, sql_runs, "run_sql", altered)
     found = record()
     (case,) = [item for item in session_cases() if item.id == "warnings-session-statement-minimal-off-log"]
     with pytest.raises(pytest.fail.Exception, match="expected 3645 When binlog_format=STATEMENT, the setting"):
         run_cases(found, [case], server)
     assert {block.requirements for block in found.of(Block) if block.failures} == {("W1.text",)}
     (finding,) = found.of(Finding)
-    small = load_any_case(json.loads((found.cases / f"{finding.case}.json").read_text("utf-8")))
+    small = load_any_case(json.loads((found.folder / f"{finding.case}.json").read_text("utf-8")))
     assert isinstance(small, SqlCase)
     assert len(small.statements) == 2
     assert found.exit_code == 1
@@ -337,11 +337,10 @@ def test_a_server_that_ignores_the_option_fails_the_size_formula(
     monkeypatch.setattr(test_sizes, "run_case", always_off)
     monkeypatch.setitem(SIZES["sizes/twins"], "quick", 1)
     found = record()
-    with pytest.raises(pytest.fail.Exception, match=r"another size|other events"):
-        run(test_sizes.test_sizes, found.lab)
+    found.fails(test_sizes.test_sizes, r"another size|other events")
     assert len(scripts) == 2
     assert {item.requirement for item in found.of(CaseVerdict)} >= {"FR12"}
-    assert all((found.cases / f"{item.case}.json").exists() for item in found.of(CaseVerdict))
+    assert all((found.folder / f"{item.case}.json").exists() for item in found.of(CaseVerdict))
     assert found.exit_code == 1
 
 
@@ -361,8 +360,7 @@ def test_other_events_of_another_size_fail(record: Callable[..., Recorded], monk
     monkeypatch.setattr(test_sizes, "run_case", longer)
     monkeypatch.setitem(SIZES["sizes/twins"], "quick", 1)
     found = record()
-    with pytest.raises(pytest.fail.Exception, match=r"another size|other events"):
-        run(test_sizes.test_sizes, found.lab)
+    found.fails(test_sizes.test_sizes, r"another size|other events")
     assert {item.requirement for item in found.of(CaseVerdict)} == {"FR13"}
 
 
@@ -406,8 +404,7 @@ def test_a_witness_that_shows_nothing_is_an_unexpected_pass(record: Callable[...
     found.lab.deviations = tuple(
         replace(entry, witness=stale) for entry in load_deviations() if entry.id == "unchanging-replace"
     )
-    with pytest.raises(pytest.fail.Exception, match="unchanging-replace: the list is in error"):
-        run(test_deviations.test_witnesses, found.lab)
+    found.fails(test_deviations.test_witnesses, "unchanging-replace: the list is in error")
     (verdict,) = found.of(CaseVerdict)
     assert verdict.verdict is Verdict.FIXED
     assert "the list is in error" in verdict.message
@@ -455,8 +452,7 @@ def test_a_witness_whose_outcome_is_another_is_stale(record: Callable[..., Recor
         data["statements"][1]["outcomes"].insert(0, {"warnings": []})
     found = record()
     found.lab.deviations = (replace(entry, witness=json.dumps(data)),)
-    with pytest.raises(pytest.fail.Exception, match="sql-log-bin-without-warning: "):
-        run(test_deviations.test_witnesses, found.lab)
+    found.fails(test_deviations.test_witnesses, "sql-log-bin-without-warning: ")
     (verdict,) = found.of(CaseVerdict)
     assert got in verdict.got
     assert found.exit_code == 1

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
-from conformance.cli.check_items import check_name
 from conformance.cli.conformance import _pytest
 from conformance.cli.plugin import LabRun
 from conformance.harness.check import Check
@@ -17,6 +16,7 @@ from conformance.harness.needs.questions import KINDS, STATEMENTS, Questions
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.harness.sql_cases import run_cases
+from conformance.runs.check_items import check_name
 from conformance.servers.errors import ServerUnavailable, SqlError
 from conformance.stream import CaseVerdict
 from conformance.verdict import Verdict

@@ -23,7 +23,7 @@ from conformance.reference.jsonb.view import open_document
 from conformance.reference.tables.columns import BLOB, JSON, LONG, ColumnType
 from conformance.reference.tables.table_map import TableMap
 from tests.gtids import gtid
-from tests.logs import row_group
+from tests.written_logs import row_group
 
 if TYPE_CHECKING:
     import io

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.row_images import RowImage
 from conformance.cases.script import ReadBack, Script, build_script
@@ -27,10 +26,11 @@ from conformance.reference.sql.expressions import parse_expression
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table
 from conformance.reference.tables.table_map import TableMap
+from tests.faults.fault import Fault
 from tests.judge.perfect_server import Groups, is_update
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from conformance.cases.observation import ReadBackRow, StatementOutcome
 
@@ -108,15 +108,9 @@ ONE_DIFF: Final = bytes.fromhex("0900000000 03242e61 03050500")
 WIDE: Final = bytes.fromhex("0b00000000 03242e61 050705000000")
 
 
-class Fault(NamedTuple):
+def fault(name: str, breaks: str, kind: str, field: str, step: str | None, observation: Any, run: Any = None) -> Fault:
     """``kind`` and ``field`` (its beginning) of the first mismatch; ``step``: the name of the step it must blame."""
-
-    id: str
-    kind: str
-    field: str
-    step: str | None
-    observation: dict[str, Any]
-    session: Mapping[str, Any] = MappingProxyType({})
+    return Fault(name, breaks, name, observation, kind, at=step, says=field, run=run or {})
 
 
 # --- means -----------------------------------------------------------------------------------------------------------

@@ -6,19 +6,16 @@ matches. Written down before the checks that must catch them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+
+from tests.faults.fault import Fault
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SqlFault:
-    """``change``: fields of the answer (error, warnings, text, rows, form) and what they become; ``texts``: the text
-    that its warnings get, or some words of theirs and those in their place."""
-
-    id: str
-    requirement: str
-    statement: str  # a pattern of the statement, or of the options of a start
-    change: dict[str, object]
+def answered(name: str, requirement: str, statement: str, **change: Any) -> Fault:
+    """``statement``: a pattern of the statement, or of the options of a start. ``change``: a field of its answer
+    (error, warnings, text, rows, form) and what it becomes; ``texts``: the text that its warnings get, or some words of
+    theirs and those in their place."""
+    return Fault(name, requirement, name, change, at=statement)
 
 
 IGNORED_TEXT: Final = (
@@ -58,108 +55,98 @@ _TEXTS_3: Final[tuple[_Row, ...]] = (
     ("of-warning-1", r"^SET LOCAL", IGNORED_TEXT),
 )
 _TEXT_FAULTS: Final = tuple(
-    SqlFault(id=f"{warning}-text-{name}", requirement=f"W{warning}.text", statement=statement, change={"texts": change})
+    answered(f"{warning}-text-{name}", f"W{warning}.text", statement, texts=change)
     for warning, rows in ((1, _TEXTS_1), (3, _TEXTS_3))
     for name, statement, change in rows
 )
 
-SQL_FAULTS: Final[tuple[SqlFault, ...]] = (
+SQL_FAULTS: Final = (
     # Values.
-    SqlFault(id="name-refused", requirement="S1", statement=r"SET .*= 'partial_json'$", change={"error": 1231}),
-    SqlFault(id="name-kept-out", requirement="S1", statement=r"SELECT @@SESSION", change={"rows": (("BOTH",),)}),
-    SqlFault(id="unknown-name-taken", requirement="S1", statement=r"SET .*= 'invalid'$", change={"error": None}),
-    SqlFault(id="null-taken", requirement="S1", statement=r"SET .*= NULL$", change={"error": None}),
-    SqlFault(id="number-2-as-wrong-type", requirement="S1", statement=r"SET .*= 2$", change={"error": 1232}),
-    SqlFault(id="decimal-as-wrong-value", requirement="S1", statement=r"SET .*= 1\.5$", change={"error": 1231}),
-    SqlFault(
-        id="bad-name-not-named",
-        requirement="S1",
-        statement=r"SET .*= 'PARTIAL_JSON,bad'$",
-        change={"text": "Variable 'binlog_row_value_options' can't be set"},
-    ),
+    answered("name-refused", "S1", r"SET .*= 'partial_json'$", error=1231),
+    answered("name-kept-out", "S1", r"SELECT @@SESSION", rows=(("BOTH",),)),
+    answered("unknown-name-taken", "S1", r"SET .*= 'invalid'$", error=None),
+    answered("null-taken", "S1", r"SET .*= NULL$", error=None),
+    answered("number-2-as-wrong-type", "S1", r"SET .*= 2$", error=1232),
+    answered("decimal-as-wrong-value", "S1", r"SET .*= 1\.5$", error=1231),
+    answered("bad-name-not-named", "S1", r"SET .*= 'PARTIAL_JSON,bad'$",
+             text="Variable 'binlog_row_value_options' can't be set"),
     # Scopes.
-    SqlFault(
-        id="global-touches-open-session", requirement="S2", statement=r"SELECT @@SESSION", change={"rows": _PARTIAL}
-    ),
-    SqlFault(id="default-is-compiled-in", requirement="S2", statement=r"copied by DEFAULT", change={"rows": _EMPTY}),
-    SqlFault(id="new-session-starts-empty", requirement="S2", statement=r"of a new session", change={"rows": _EMPTY}),
+    answered("global-touches-open-session", "S2", r"SELECT @@SESSION", rows=_PARTIAL),
+    answered("default-is-compiled-in", "S2", r"copied by DEFAULT", rows=_EMPTY),
+    answered("new-session-starts-empty", "S2", r"of a new session", rows=_EMPTY),
     # Restrictions.
-    SqlFault(id="set-in-transaction", requirement="S3", statement=r"in a transaction", change={"error": None}),
-    SqlFault(id="persist-only-refused", requirement="S3", statement=r"SET PERSIST_ONLY", change={"error": 1766}),
-    SqlFault(id="set-in-procedure", requirement="S3", statement=r"^CREATE PROCEDURE|^CALL", change={"error": None}),
-    SqlFault(id="function-as-procedure", requirement="S3", statement=r"FUNCTION", change={"error": 1838}),
-    SqlFault(id="prepared-refused", requirement="S3", statement=r"^EXECUTE", change={"error": 1295}),
+    answered("set-in-transaction", "S3", r"in a transaction", error=None),
+    answered("persist-only-refused", "S3", r"SET PERSIST_ONLY", error=1766),
+    answered("set-in-procedure", "S3", r"^CREATE PROCEDURE|^CALL", error=None),
+    answered("function-as-procedure", "S3", r"FUNCTION", error=1838),
+    answered("prepared-refused", "S3", r"^EXECUTE", error=1295),
     # Privileges.
-    SqlFault(id="set-without-privilege", requirement="S4", statement=r"SET SESSION", change={"error": None}),
-    SqlFault(id="no-right-to-global", requirement="S4", statement=r"SET GLOBAL", change={"error": 1045}),
-    SqlFault(id="persist-only-as-global", requirement="S4", statement=r"SET PERSIST_ONLY", change={"error": 1227}),
+    answered("set-without-privilege", "S4", r"SET SESSION", error=None),
+    answered("no-right-to-global", "S4", r"SET GLOBAL", error=1045),
+    answered("persist-only-as-global", "S4", r"SET PERSIST_ONLY", error=1227),
     # The hint.
-    SqlFault(id="hint-without-warning", requirement="S5", statement=r"SET_VAR", change={"warnings": ()}),
-    SqlFault(id="hint-obeyed", requirement="S5", statement=r"^SELECT .*SET_VAR", change={"rows": _PARTIAL}),
-    SqlFault(id="hint-obeyed-by-update", requirement="S5", statement=r"^UPDATE .*SET_VAR", change={"form": "whole"}),
+    answered("hint-without-warning", "S5", r"SET_VAR", warnings=()),
+    answered("hint-obeyed", "S5", r"^SELECT .*SET_VAR", rows=_PARTIAL),
+    answered("hint-obeyed-by-update", "S5", r"^UPDATE .*SET_VAR", form="whole"),
     # Command line.
-    SqlFault(id="starts-with-bad-value", requirement="S6", statement=r"=BAD", change={"error": None}),
-    SqlFault(id="starts-without-argument", requirement="S6", statement=r"value-options$", change={"error": None}),
-    SqlFault(id="option-forgotten", requirement="S6", statement=r"SELECT @@GLOBAL", change={"rows": (("BOTH",),)}),
+    answered("starts-with-bad-value", "S6", r"=BAD", error=None),
+    answered("starts-without-argument", "S6", r"value-options$", error=None),
+    answered("option-forgotten", "S6", r"SELECT @@GLOBAL", rows=(("BOTH",),)),
     # Warning 1.
-    SqlFault(id="1a-missing", requirement="W1a", statement=r"SET SESSION", change={"warnings": ()}),
-    SqlFault(id="1a-twice", requirement="W1a", statement=r"SET SESSION", change={"warnings": (3645, 3645)}),
-    SqlFault(id="1a-with-3", requirement="W1a", statement=r"SET SESSION", change={"warnings": (3645, 3647)}),
-    SqlFault(id="1b-missing", requirement="W1b", statement=r"binlog_format='STATEMENT'", change={"warnings": (1287,)}),
-    SqlFault(
-        id="1b-order", requirement="W1b", statement=r"binlog_format='STATEMENT'", change={"warnings": (3645, 1287)}
-    ),
-    SqlFault(id="1b-log-bin-other", requirement="W1b", statement=r"sql_log_bin=0", change={"warnings": (3647,)}),
-    SqlFault(id="1c-missing", requirement="W1c", statement=r"SET GLOBAL", change={"warnings": ()}),
-    SqlFault(id="1c-persist-with-3", requirement="W1c", statement=r"SET PERSIST", change={"warnings": (3645, 3647)}),
-    SqlFault(id="1d-missing", requirement="W1d", statement=r"SET GLOBAL", change={"warnings": (1287,)}),
-    SqlFault(id="1d-as-3", requirement="W1d", statement=r"SET PERSIST", change={"warnings": (1287, 3647)}),
-    SqlFault(id="1e-missing", requirement="W1e", statement=r"value-options=PARTIAL_JSON", change={"warnings": ()}),
-    SqlFault(id="1e-as-3", requirement="W1e", statement=r"value-options=PARTIAL_JSON", change={"warnings": (13103,)}),
+    answered("1a-missing", "W1a", r"SET SESSION", warnings=()),
+    answered("1a-twice", "W1a", r"SET SESSION", warnings=(3645, 3645)),
+    answered("1a-with-3", "W1a", r"SET SESSION", warnings=(3645, 3647)),
+    answered("1b-missing", "W1b", r"binlog_format='STATEMENT'", warnings=(1287,)),
+    answered("1b-order", "W1b", r"binlog_format='STATEMENT'", warnings=(3645, 1287)),
+    answered("1b-log-bin-other", "W1b", r"sql_log_bin=0", warnings=(3647,)),
+    answered("1c-missing", "W1c", r"SET GLOBAL", warnings=()),
+    answered("1c-persist-with-3", "W1c", r"SET PERSIST", warnings=(3645, 3647)),
+    answered("1d-missing", "W1d", r"SET GLOBAL", warnings=(1287,)),
+    answered("1d-as-3", "W1d", r"SET PERSIST", warnings=(1287, 3647)),
+    answered("1e-missing", "W1e", r"value-options=PARTIAL_JSON", warnings=()),
+    answered("1e-as-3", "W1e", r"value-options=PARTIAL_JSON", warnings=(13103,)),
     *_TEXT_FAULTS,
     # Warning 3.
-    SqlFault(id="1a-is-a-note", requirement="W1a", statement=r"SET SESSION", change={"notes": (3645,)}),
-    SqlFault(id="1c-is-a-note", requirement="W1c", statement=r"SET GLOBAL", change={"notes": (3645,)}),
-    SqlFault(id="3a-is-a-note", requirement="W3a", statement=r"SET SESSION", change={"notes": (3647,)}),
-    SqlFault(id="3d-is-a-note", requirement="W3d", statement=r"SET PERSIST", change={"notes": (3647,)}),
-    SqlFault(id="3a-missing", requirement="W3a", statement=r"SET SESSION", change={"warnings": ()}),
-    SqlFault(id="3a-as-1", requirement="W3a", statement=r"SET SESSION", change={"warnings": (3645,)}),
-    SqlFault(id="3b-missing", requirement="W3b", statement=r"row_image='FULL'", change={"warnings": ()}),
-    SqlFault(id="3b-wrong-number", requirement="W3b", statement=r"row_image='FULL'", change={"warnings": (3646,)}),
-    SqlFault(id="3c-missing", requirement="W3c", statement=r"SET GLOBAL", change={"warnings": ()}),
-    SqlFault(id="3c-twice", requirement="W3c", statement=r"SET PERSIST", change={"warnings": (3647, 3647)}),
-    SqlFault(id="3d-missing", requirement="W3d", statement=r"SET PERSIST", change={"warnings": ()}),
-    SqlFault(id="3d-with-1", requirement="W3d", statement=r"SET GLOBAL", change={"warnings": (3645, 3647)}),
-    SqlFault(id="3e-missing", requirement="W3e", statement=r"value-options=PARTIAL_JSON", change={"warnings": ()}),
-    SqlFault(id="3e-as-1", requirement="W3e", statement=r"value-options=PARTIAL_JSON", change={"warnings": (13101,)}),
+    answered("1a-is-a-note", "W1a", r"SET SESSION", notes=(3645,)),
+    answered("1c-is-a-note", "W1c", r"SET GLOBAL", notes=(3645,)),
+    answered("3a-is-a-note", "W3a", r"SET SESSION", notes=(3647,)),
+    answered("3d-is-a-note", "W3d", r"SET PERSIST", notes=(3647,)),
+    answered("3a-missing", "W3a", r"SET SESSION", warnings=()),
+    answered("3a-as-1", "W3a", r"SET SESSION", warnings=(3645,)),
+    answered("3b-missing", "W3b", r"row_image='FULL'", warnings=()),
+    answered("3b-wrong-number", "W3b", r"row_image='FULL'", warnings=(3646,)),
+    answered("3c-missing", "W3c", r"SET GLOBAL", warnings=()),
+    answered("3c-twice", "W3c", r"SET PERSIST", warnings=(3647, 3647)),
+    answered("3d-missing", "W3d", r"SET PERSIST", warnings=()),
+    answered("3d-with-1", "W3d", r"SET GLOBAL", warnings=(3645, 3647)),
+    answered("3e-missing", "W3e", r"value-options=PARTIAL_JSON", warnings=()),
+    answered("3e-as-1", "W3e", r"value-options=PARTIAL_JSON", warnings=(13101,)),
     # Neither warning: negatives.
-    SqlFault(id="warned-when-turned-off", requirement="W0", statement=r"options=''", change={"warnings": (3647,)}),
-    SqlFault(id="warned-for-mixed", requirement="W0", statement=r"format='MIXED'", change={"warnings": (1287, 3645)}),
-    SqlFault(id="persist-only-warns", requirement="W0", statement=r"SET PERSIST_ONLY", change={"warnings": (3645,)}),
-    SqlFault(id="noblob-warns", requirement="W0", statement=r"image='NOBLOB'", change={"warnings": (3647,)}),
+    answered("warned-when-turned-off", "W0", r"options=''", warnings=(3647,)),
+    answered("warned-for-mixed", "W0", r"format='MIXED'", warnings=(1287, 3645)),
+    answered("persist-only-warns", "W0", r"SET PERSIST_ONLY", warnings=(3645,)),
+    answered("noblob-warns", "W0", r"image='NOBLOB'", warnings=(3647,)),
     # The seven conditions: the form of one update.
-    SqlFault(id="logged-though-disabled", requirement="D1", statement=r"^UPDATE", change={"form": "none"}),
-    SqlFault(id="d1-whole", requirement="D1", statement=r"^UPDATE", change={"form": "whole"}),
-    SqlFault(id="d2-old-event", requirement="D2", statement=r"^UPDATE", change={"form": "full"}),
-    SqlFault(id="d2-query", requirement="D2", statement=r"^UPDATE", change={"form": "query"}),
-    SqlFault(id="d3-rows-for-statement", requirement="D3", statement=r"'\$\.a',2", change={"form": "partial"}),
-    SqlFault(id="d3-statement-for-rows", requirement="D3", statement=r"UUID", change={"form": "query"}),
-    SqlFault(id="d5-remove-not-partial", requirement="D5", statement=r"JSON_REMOVE\(j", change={"form": "whole"}),
-    SqlFault(id="d5-insert-partial", requirement="D5", statement=r"JSON_INSERT", change={"form": "partial"}),
-    SqlFault(id="d6-equal-size-partial", requirement="D6", statement=r"'xxxx'", change={"form": "whole"}),
-    SqlFault(id="d6-holes-forgotten", requirement="D6", statement=r"'yyyy'", change={"form": "whole"}),
-    SqlFault(id="d7-diffs-before", requirement="D7", statement=r"^UPDATE", change={"form": "diffs in a before-image"}),
-    SqlFault(id="d7-untouched-whole", requirement="D7", statement=r"n=n\+1", change={"form": "whole"}),
+    answered("logged-though-disabled", "D1", r"^UPDATE", form="none"),
+    answered("d1-whole", "D1", r"^UPDATE", form="whole"),
+    answered("d2-old-event", "D2", r"^UPDATE", form="full"),
+    answered("d2-query", "D2", r"^UPDATE", form="query"),
+    answered("d3-rows-for-statement", "D3", r"'\$\.a',2", form="partial"),
+    answered("d3-statement-for-rows", "D3", r"UUID", form="query"),
+    answered("d5-remove-not-partial", "D5", r"JSON_REMOVE\(j", form="whole"),
+    answered("d5-insert-partial", "D5", r"JSON_INSERT", form="partial"),
+    answered("d6-equal-size-partial", "D6", r"'xxxx'", form="whole"),
+    answered("d6-holes-forgotten", "D6", r"'yyyy'", form="whole"),
+    answered("d7-diffs-before", "D7", r"^UPDATE", form="diffs in a before-image"),
+    answered("d7-untouched-whole", "D7", r"n=n\+1", form="whole"),
     # What requirements 2 adds: joins, what does not disqualify, statements that are no updates, NOBLOB.
-    SqlFault(id="first-of-join-whole", requirement="D10", statement=r"t STRAIGHT_JOIN t2", change={"form": "whole"}),
-    SqlFault(
-        id="second-of-join-partial", requirement="D10", statement=r"t2 STRAIGHT_JOIN t ", change={"form": "partial"}
-    ),
-    SqlFault(id="view-whole", requirement="D11", statement=r"^UPDATE v", change={"form": "whole"}),
-    SqlFault(id="partitions-whole", requirement="D11", statement=r"partitions does not", change={"form": "whole"}),
-    SqlFault(id="generated-column-lost", requirement="D11", statement=r"stored-column", change={"form": "none"}),
-    SqlFault(id="duplicate-partial", requirement="D12", statement=r"ON DUPLICATE KEY", change={"form": "partial"}),
-    SqlFault(id="myisam-partial", requirement="D12", statement=r"the engine has no", change={"form": "partial"}),
-    SqlFault(id="noblob-without-json", requirement="D14", statement=r"n=n\+1", change={"form": "none-json"}),
-    SqlFault(id="noblob-off-as-on", requirement="D14", statement=r"leaves out no JSON", change={"form": "whole"}),
-)
+    answered("first-of-join-whole", "D10", r"t STRAIGHT_JOIN t2", form="whole"),
+    answered("second-of-join-partial", "D10", r"t2 STRAIGHT_JOIN t ", form="partial"),
+    answered("view-whole", "D11", r"^UPDATE v", form="whole"),
+    answered("partitions-whole", "D11", r"partitions does not", form="whole"),
+    answered("generated-column-lost", "D11", r"stored-column", form="none"),
+    answered("duplicate-partial", "D12", r"ON DUPLICATE KEY", form="partial"),
+    answered("myisam-partial", "D12", r"the engine has no", form="partial"),
+    answered("noblob-without-json", "D14", r"n=n\+1", form="none-json"),
+    answered("noblob-off-as-on", "D14", r"leaves out no JSON", form="whole"),
+)  # fmt: skip

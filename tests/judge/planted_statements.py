@@ -23,7 +23,7 @@ from tests.judge.faults_of_sql import SQL_FAULTS
 
 if TYPE_CHECKING:
     from conformance.cases.sql_case import SqlCase, SqlStatement
-    from tests.judge.faults_of_sql import SqlFault
+    from tests.faults.fault import Fault
 
 
 _SCENARIOS = ("TMR1", "TMR2", "TMR4")
@@ -100,13 +100,13 @@ def _reworded(old: str, change: object) -> str:
     return change if isinstance(change, str) else old.replace(*change)  # type: ignore[misc]
 
 
-def verdict(fault: SqlFault) -> str:
+def verdict(fault: Fault) -> str:
     """Empty if the fault is caught in the first place where it changes anything, else what is wrong."""
     for case in all_cases():
         for index, statement in enumerate(case.statements):
             if fault.requirement not in statement.requirements:
                 continue
-            if not (re.search(fault.statement, statement.text) or re.search(fault.statement, statement.note)):
+            if not (re.search(fault.at, statement.text) or re.search(fault.at, statement.note)):
                 continue
             answers = [perfect(each) for each in case.statements]
             wrong = doctored(answers[index], statement, fault.change)

@@ -12,16 +12,17 @@ from conformance.cases.sql_case import Outcome, SqlAnswer, SqlCase, SqlStatement
 from conformance.checks.sql_interface import warning_texts
 from conformance.judge.sql import SqlVerdict, judge_sql
 from conformance.verdict import Verdict
+from tests.faults.runner import each
 from tests.judge import planted_statements
 from tests.judge.faults_of_sql import IGNORED_TEXT, ONLY_AFTER_TEXT
 from tests.judge.planted_statements import ALL_FAULTS
 
 if TYPE_CHECKING:
-    from tests.judge.faults_of_sql import SqlFault
+    from tests.faults.fault import Fault
 
 
-@pytest.mark.parametrize("fault", ALL_FAULTS, ids=lambda fault: fault.id)
-def test_every_planted_fault_is_caught_where_it_is(fault: SqlFault) -> None:
+@each(ALL_FAULTS)
+def test_every_planted_fault_is_caught_where_it_is(fault: Fault) -> None:
     assert planted_statements.verdict(fault) == ""
 
 

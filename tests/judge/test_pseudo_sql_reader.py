@@ -26,7 +26,7 @@ from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from tests.checks.mysqlbinlog_output.faults import TEXT_FAULTS
 
 if TYPE_CHECKING:
-    from tests.checks.fault import Fault
+    from tests.faults.fault import Fault
 
 VECTOR = Path(__file__).parents[1] / "data" / "vectors" / "mysqlbinlog-wl2955-section6.json"
 

@@ -31,13 +31,12 @@ from conformance.reference.partial.document import Document, element_index
 from conformance.reference.partial.paths import Member, parse_path
 from conformance.reference.tables.columns import PartialJson
 from conformance.servers.roles.pair import place_of
-from tests.checks.replicas.faults_of_pairs import FAULTS
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.judge import doctoring
 from tests.judge.perfect_server import observe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from conformance.reference.jsonb.values import JsonValue
 
 NAMES = ["id", "n", "j"]
@@ -75,23 +74,24 @@ def test_equal_tables_pass() -> None:
     assert kinds(sides(DOCUMENT, DOCUMENT)) == set()
 
 
-COMPARED: dict[str, tuple[Callable[[], Sides], set[str]]] = {
-    "replica-text": (lambda: sides(DOCUMENT, {"a": 2, "b": "text", "z": "y"}), {"text", "equal", "bytes"}),
-    "replica-number-type": (lambda: sides(DOCUMENT, {"a": 1.0, "b": "text", "z": "y"}), {"text", "bytes"}),
-    "replica-row-missing": (lambda: sides(DOCUMENT, DOCUMENT, replica=()), {"rows"}),
-    "replica-other-column": (
-        lambda: sides(DOCUMENT, DOCUMENT, replica=((1, 8, encode(DOCUMENT)),)),
-        {"column"},
-    ),
-    "replica-layout": (lambda: sides(DOCUMENT, DOCUMENT, replica=((1, 7, with_hole()),)), {"bytes"}),
-}
+COMPARED = (
+    Fault("replica-text", "FR2", "after catching up every row is compared as text",
+          lambda: sides(DOCUMENT, {"a": 2, "b": "text", "z": "y"}), at={"text", "equal", "bytes"}),
+    Fault("replica-number-type", "FR2", "stored bytes are equal when both sides started identical",
+          lambda: sides(DOCUMENT, {"a": 1.0, "b": "text", "z": "y"}), at={"text", "bytes"}),
+    Fault("replica-row-missing", "FR2", "every row is compared", lambda: sides(DOCUMENT, DOCUMENT, replica=()),
+          at={"rows"}),
+    Fault("replica-other-column", "FR2", "every row is compared",
+          lambda: sides(DOCUMENT, DOCUMENT, replica=((1, 8, encode(DOCUMENT)),)), at={"column"}),
+    Fault("replica-layout", "FR2", "stored bytes are equal when both sides started identical",
+          lambda: sides(DOCUMENT, DOCUMENT, replica=((1, 7, with_hole()),)), at={"bytes"}),
+)  # fmt: skip
+"""``at``: the kinds of the differences."""
 
 
-@pytest.mark.parametrize("fault", COMPARED)
-def test_a_doctored_replica_is_noticed(fault: str) -> None:
-    assert FAULTS[fault][0] == "FR2"
-    make, expected = COMPARED[fault]
-    assert kinds(make()) == expected
+@each(COMPARED)
+def test_a_doctored_replica_is_noticed(fault: Fault) -> None:
+    assert kinds(fault.change()) == fault.at
 
 
 def test_other_bytes_than_on_the_source_are_counted_when_the_applier_makes_them() -> None:
@@ -109,17 +109,17 @@ def test_a_relation_that_did_not_hold_before_is_not_wanted() -> None:
     assert kinds(other, Relation(text=False, equal=False)) == set()
 
 
-RELATED: dict[str, tuple[Relation, set[str]]] = {
-    "text-relation": (Relation(text=True, equal=False), {"text"}),
-    "equal-relation": (Relation(text=False, equal=True), {"equal"}),
-}
+RELATED = (
+    Fault("text-relation", "FR4", "documents equal as text stay equal as text", Relation(text=True, equal=False),
+          at="text"),
+    Fault("equal-relation", "FR4", "documents equal by = stay equal by =", Relation(text=False, equal=True),
+          at="equal"),
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", RELATED)
-def test_a_relation_that_is_lost_is_noticed(fault: str) -> None:
-    assert FAULTS[fault][0] == "FR4"
-    relation, expected = RELATED[fault]
-    assert kinds(sides({"a": 2}, DOCUMENT), relation) == expected
+@each(RELATED)
+def test_a_relation_that_is_lost_is_noticed(fault: Fault) -> None:
+    assert kinds(sides({"a": 2}, DOCUMENT), fault.change) == {fault.at}
 
 
 def test_relations_and_kinds_of_unlike_documents() -> None:
@@ -166,22 +166,25 @@ def test_a_refused_transaction_leaves_all_rows_alone() -> None:
     assert replica.rows == [{"j": encode(DOCUMENT)}, {"j": encode(DOCUMENT)}]
 
 
-@pytest.mark.parametrize(
-    ("fault", "stop"),
-    [
-        ("stop-elsewhere", Stop(number=3648, message=TEXT, offset=1200)),
-        ("stop-elsewhere", Stop(number=3648, message=TEXT, offset=869)),
-        ("stop-of-another-kind", Stop(number=1032, message=TEXT, offset=870)),
-        ("stop-of-another-kind", Stop(number=3648, message=TEXT.replace("column j.", "column k."), offset=870)),
-    ],
-)
-def test_another_stop_is_not_explained(fault: str, stop: Stop) -> None:
-    assert FAULTS[fault][0] == "FR2"
-    assert judge_stop(model().apply(REFUSED), REFUSED, stop).deviation is None
+STOPS = (
+    Fault("stop-elsewhere", "FR2", "a stop is known only where the applier refuses exactly that diff",
+          (Stop(number=3648, message=TEXT, offset=1200), Stop(number=3648, message=TEXT, offset=869))),
+    Fault("stop-of-another-kind", "FR2", "a stop is known only with the number of the refusal",
+          (
+              Stop(number=1032, message=TEXT, offset=870),
+              Stop(number=3648, message=TEXT.replace("column j.", "column k."), offset=870),
+          )),
+)  # fmt: skip
 
 
+@each(STOPS)
+def test_another_stop_is_not_explained(fault: Fault) -> None:
+    for stop in fault.change:
+        assert judge_stop(model().apply(REFUSED), REFUSED, stop).deviation is None
+
+
+@pytest.mark.planted("FR2")
 def test_with_the_switch_off_the_same_stop_has_no_explanation() -> None:
-    assert FAULTS["switch-off"][0] == "FR2"
     refusal = model(refuse_unchanging_replace=False).apply(REFUSED)
     assert refusal is None
     found = judge_stop(refusal, None, Stop(number=3648, message=TEXT, offset=870))
@@ -260,18 +263,20 @@ def test_without_a_key_a_row_is_found_if_its_documents_are_equal_in_value_and_te
         assert judge_stop(refusal, transaction, NOT_FOUND).deviation == "looks_up_by_before_image"
 
 
-@pytest.mark.parametrize("fault", ["lookup-unknown", "lookup-by-text"])
-def test_a_search_that_ends_otherwise_is_not_explained(fault: str) -> None:
-    assert FAULTS[fault][0] == "FR4"
-    if fault == "lookup-unknown":
-        replica, transaction = searched(encode({"d": "2020-01-01", "a": 1}), looks_up_by_before_image=False)
-        assert replica.apply(transaction) is None
-        assert judge_stop(None, None, NOT_FOUND).deviation is None
-    else:  # a replica that finds the row goes on, or meets the next thing that it refuses
-        replica, transaction = searched(encode({"d": "2020-01-01", "a": 1}))
-        refusal = replica.apply(transaction)
-        assert judge_stop(refusal, transaction, Stop(number=3648, message=TEXT, offset=870)).deviation is None
-        assert replica.apply(transaction, unless="looks_up_by_before_image") is None
+@pytest.mark.planted("FR4")
+def test_a_stop_at_a_row_that_the_reference_finds_is_not_explained() -> None:
+    replica, transaction = searched(encode({"d": "2020-01-01", "a": 1}), looks_up_by_before_image=False)
+    assert replica.apply(transaction) is None
+    assert judge_stop(None, None, NOT_FOUND).deviation is None
+
+
+@pytest.mark.planted("FR4")
+def test_a_replica_that_finds_a_row_by_its_text_alone_is_not_explained() -> None:
+    """A replica then goes on, or meets the next thing that it refuses."""
+    replica, transaction = searched(encode({"d": "2020-01-01", "a": 1}))
+    refusal = replica.apply(transaction)
+    assert judge_stop(refusal, transaction, Stop(number=3648, message=TEXT, offset=870)).deviation is None
+    assert replica.apply(transaction, unless="looks_up_by_before_image") is None
 
 
 def test_rows_that_are_found_are_changed_before_another_is_missed() -> None:

@@ -33,7 +33,8 @@ from conformance.reference.sql.expressions import parse_expression
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.reference.tables.table_map import TableMap
-from tests.checks.replicas.faults_of_pairs import FAULTS
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.judge.perfect_server import SCHEMA, groups_of, is_update, observe, write
 from tests.judge.updates.faults_of_facts import FIELDS, altered_events, every, one, swapped
 
@@ -268,29 +269,38 @@ def _no_commit_time(groups: Groups) -> None:
 
 DIFF: Final = PartialJson(encode_diffs([Diff(Operation.REPLACE, parse_path("$.a"), 3)]))
 INVENTED: Final = PartialJson(encode_diffs([Diff(Operation.INSERT, parse_path("$.z"), 3)]))
-PLANTED: Final[dict[str, tuple[ReplicaBinlogSettings, Callable[[Groups], None], str]]] = {
-    "replica-follows-source": (MINIMAL, changed(_old_event), "event types"),
-    "replica-drops-diffs": (MINIMAL, changed(lambda body: with_value(body, DIFF)), "rows[0].after.j"),
-    "replica-invents-diffs": (MINIMAL, changed(lambda body: with_value(body, INVENTED), 1), "rows[0].value_options"),
-    "replica-other-before-image": (FULL, changed(_other_before), "rows[0].before.j"),
-    "replica-other-bitmap": (FULL, changed(_without_a_column), "after_columns"),
-    "replica-event-missing": (MINIMAL, _drop_row_event, "event types"),
-    "replica-event-twice": (MINIMAL, _repeat_row_event, "event types"),
-    "replica-transaction-missing": (MINIMAL, _drop_transaction, "transactions"),
-    "replica-table-map": (MINIMAL, _more_metadata, "metadata"),
-    "replica-other-gtid": (MINIMAL, _other_number, "GTID"),
-    "replica-other-begin": (MINIMAL, _other_checks, "status"),
-    "replica-commit-time": (MINIMAL, _no_commit_time, "original_commit_timestamp"),
-}
+PLANTED: Final = (
+    Fault("replica-follows-source", "FR6", "the replica writes event 39 iff its own option is on", changed(_old_event),
+          at=MINIMAL, says="event types"),
+    Fault("replica-drops-diffs", "FR6", "diff content is kept when the source sent a diff",
+          changed(lambda body: with_value(body, DIFF)), at=MINIMAL, says="rows[0].after.j"),
+    Fault("replica-invents-diffs", "FR6", "a document that came whole is logged whole",
+          changed(lambda body: with_value(body, INVENTED), 1), at=MINIMAL, says="rows[0].value_options"),
+    Fault("replica-other-before-image", "FR6", "the before-image holds the row as the replica had it",
+          changed(_other_before), at=FULL, says="rows[0].before.j"),
+    Fault("replica-other-bitmap", "FR6", "the after-image keeps the columns that came in", changed(_without_a_column),
+          at=FULL, says="after_columns"),
+    Fault("replica-event-missing", "FR6", "every transaction that came in is logged", _drop_row_event, at=MINIMAL,
+          says="event types"),
+    Fault("replica-event-twice", "FR6", "every transaction that came in is logged once", _repeat_row_event, at=MINIMAL,
+          says="event types"),
+    Fault("replica-transaction-missing", "FR6", "every transaction that came in is logged", _drop_transaction,
+          at=MINIMAL, says="transactions"),
+    Fault("replica-table-map", "FR6", "the metadata follow the replica's own setting", _more_metadata, at=MINIMAL,
+          says="metadata"),
+    Fault("replica-other-gtid", "FR6", "a transaction keeps its GTID", _other_number, at=MINIMAL, says="GTID"),
+    Fault("replica-other-begin", "FR6", "BEGIN keeps the checks of the source's session", _other_checks, at=MINIMAL,
+          says="status"),
+    Fault("replica-commit-time", "FR6", "a transaction keeps the time of its first commit", _no_commit_time, at=MINIMAL,
+          says="original_commit_timestamp"),
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", PLANTED)
-def test_a_doctored_log_is_noticed(fault: str) -> None:
-    assert FAULTS[fault][0] == "FR6"
-    settings, doctor, field = PLANTED[fault]
-    found = judged(script(), settings, doctor)
+@each(PLANTED)
+def test_a_doctored_log_is_noticed(fault: Fault) -> None:
+    found = judged(script(), fault.at, fault.change)
     assert found.found
-    assert any(item.field.endswith(field) for item in found.found), [item.field for item in found.found]
+    assert any(item.field.endswith(fault.says) for item in found.found), [item.field for item in found.found]
     assert {item.kind for item in found.found} == {"own-log"}
     assert found.gained == []
 
@@ -332,21 +342,18 @@ def test_altered_facts_of_a_replica_log_are_noticed(name: str, change: Callable[
     ],
 )
 def test_a_replica_with_other_settings_is_noticed(really: ReplicaBinlogSettings, field: str) -> None:
-    assert FAULTS["replica-logs-full"][0] == "FR6"
     assert field in {item.field for item in judged(script(), MINIMAL, really=really).found}
 
 
-@pytest.mark.parametrize("fault", ["replica-row-order"])
-def test_rows_in_another_order_are_noticed(fault: str) -> None:
-    assert FAULTS[fault][0] == "FR6"
+@pytest.mark.planted("FR6")
+def test_rows_in_another_order_are_noticed() -> None:
     turned = changed(lambda body: replace(body, rows=tuple(reversed(body.rows))))
     assert judged(several(key=False), OFF, turned).found
     assert judged(several(key=True), OFF, turned).found
 
 
-@pytest.mark.parametrize("fault", ["before-image-gains-json"])
-def test_a_before_image_that_gains_the_document_is_noticed(fault: str) -> None:
-    assert FAULTS[fault][0] == "A7"
+@pytest.mark.planted("A7")
+def test_a_before_image_that_gains_the_document_is_noticed() -> None:
     found = judged(script(), MINIMAL, changed(_gaining))
     (gained,) = found.gained
     assert (gained.kind, gained.expected, gained.got) == ("own-before-image", "id", "id, j")
@@ -363,31 +370,7 @@ def test_a_broken_event_is_a_difference() -> None:
 
 
 def test_redo_of_whole_documents_fails_and_noise_decides_nothing() -> None:
-    assert FAULTS["redo-of-whole-document"][0] == "FR6"
     assert judge_redo(24_000, 0, 12, 400_000) == "pass"
     assert judge_redo(12 * 450_000, 0, 12, 400_000) == "fail"
     assert judge_redo(12 * 20_000, 0, 12, 400_000) == "fail"
     assert judge_redo(24_000, 60_000, 12, 400_000) == "inconclusive"
-
-
-def test_every_fault_written_down_is_planted_somewhere() -> None:
-    from tests.checks.replicas import test_live_chains, test_live_pairs
-    from tests.judge import test_replica
-
-    planted = {
-        *test_live_chains.DOCTORED,
-        *test_live_pairs.SET_OTHERWISE,
-        *test_replica.COMPARED,
-        *test_replica.RELATED,
-        *PLANTED,
-        "replica-logs-full",
-        "replica-row-order",
-        "before-image-gains-json",
-        "stop-elsewhere",
-        "stop-of-another-kind",
-        "switch-off",
-        "lookup-unknown",
-        "lookup-by-text",
-        "redo-of-whole-document",
-    }
-    assert planted == set(FAULTS)

@@ -57,8 +57,8 @@ from conformance.requirements.versions import OBSERVED, SWITCHES, applies, parse
 from conformance.servers.run.options import default_options
 from conformance.verdict import Verdict
 from tests.live import ROOT
-from tests.logs import log_file
 from tests.requirements.version_forms import INT, JSON, STEPS, YEAR, form, insert, refuses, spans, table
+from tests.written_logs import log_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,10 +6,11 @@ evidence changes) can lie anywhere, so moving it is no fault.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.requirements.versions import SWITCHES, text_of
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,16 +41,6 @@ _OTHER: Final = {  # a value that some version has, where turning it round means
 _BACK: Final = {new: old for old, new in _OTHER.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class TableFault:
-    """A switch whose cells are wrong."""
-
-    id: str
-    switch: Switch
-
-    requirements = ("X1",)
-
-
 def _wrong(switch: Switch, value: Value) -> Value:
     if isinstance(value, bool):
         return not value
@@ -62,16 +53,26 @@ def _wrong(switch: Switch, value: Value) -> Value:
     return _OTHER.get(value) or _BACK[value]
 
 
-def _faults(switch: Switch) -> Iterator[TableFault]:
+def _faults(switch: Switch) -> Iterator[Fault]:
     for number, cell in enumerate(switch.cells):
         cells = list(switch.cells)
         cells[number] = replace(cell, value=_wrong(switch, cell.value))
-        yield TableFault(f"{switch.id} from {text_of(cell.since)}", replace(switch, cells=tuple(cells)))
+        yield Fault(
+            f"{switch.id} from {text_of(cell.since)}",
+            "X1",
+            "A cell says what its version does.",
+            replace(switch, cells=tuple(cells)),
+        )
         if number and switch.cells[number - 1].value != cell.value:
             major, minor, patch = cell.since
             cells = list(switch.cells)
             cells[number] = replace(cell, since=(major, minor, patch + 1))
-            yield TableFault(f"{switch.id} later than {text_of(cell.since)}", replace(switch, cells=tuple(cells)))
+            yield Fault(
+                f"{switch.id} later than {text_of(cell.since)}",
+                "X1",
+                "A cell says what its version does.",
+                replace(switch, cells=tuple(cells)),
+            )
 
 
 TABLE_FAULTS: Final = [fault for switch in SWITCHES.values() for fault in _faults(switch)]

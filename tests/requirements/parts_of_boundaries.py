@@ -21,7 +21,7 @@ from conformance.reference.boundaries.observed_event import GTID_TYPES, observe
 from conformance.reference.event_types import EventType
 from generators import streams
 from generators.draw import Stream
-from tests.requirements.parts import PartFault
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +48,7 @@ def _log(name: str) -> tuple[list[bytes], list[bytes]]:
 # --- marks -----------------------------------------------------------------------------------------------------------
 
 
-def _marked(name: str, requirement: str, sentence: str, change: Change, *, log: str = "13") -> PartFault:
+def _marked(name: str, requirement: str, sentence: str, change: Change, *, log: str = "13") -> Fault:
     def judged(wrong: bool) -> object:
         events, marked = _log(log)
         groups = len(boundaries.transactions_of(events))
@@ -58,7 +58,7 @@ def _marked(name: str, requirement: str, sentence: str, change: Change, *, log: 
             marked = changed
         return boundaries.judge_marks(events, marked, groups, "part")
 
-    return PartFault(id=name, requirement=requirement, sentence=sentence, judged=judged)
+    return Fault(name, requirement, sentence, judged)
 
 
 def _other(old: BoundaryType, new: int, types: Sequence[int] = (), *, behind: Sequence[int] = ()) -> Change:
@@ -88,13 +88,9 @@ _PRE_STATEMENTS: Final = (EventType.INTVAR, EventType.RAND, EventType.USER_VAR)
 MARKS: Final = [
     _marked("takes-a-byte", "TE1", "A marker takes no room.", _grown),
     _marked("sixth-value", "TE3", "The values 6 and 7 are not used.", _other(_INSIDE, 6)),
-    _marked(
-        "not-defined-by-a-source",
-        "TD0",
-        "Not Defined is what a source without the feature writes.",
-        _other(_INSIDE, BoundaryType.NOT_DEFINED),
-    ),
-]
+    _marked("not-defined-by-a-source", "TD0", "Not Defined is what a source without the feature writes.",
+            _other(_INSIDE, BoundaryType.NOT_DEFINED)),
+]  # fmt: skip
 
 # --- the transition table --------------------------------------------------------------------------------------------
 
@@ -134,19 +130,9 @@ def _table(parser: type[worklog.BoundaryParser], put_in: BoundaryType) -> Callab
 
 
 TABLE: Final = [
-    PartFault(
-        id="ignored-event-moves",
-        requirement="TM2",
-        judged=_table(_Moves, _IGNORE),
-        sentence="An event to be ignored leaves the state as it is.",
-    ),
-    PartFault(
-        id="self-contained-inside",
-        requirement="TM3",
-        judged=_table(_Lax, _SELF),
-        sentence="Self-contained events stand between transactions.",
-    ),
-]
+    Fault("ignored-event-moves", "TM2", "An event to be ignored leaves the state as it is.", _table(_Moves, _IGNORE)),
+    Fault("self-contained-inside", "TM3", "Self-contained events stand between transactions.", _table(_Lax, _SELF)),
+]  # fmt: skip
 
 # --- warnings of a receiver ------------------------------------------------------------------------------------------
 
@@ -179,25 +165,11 @@ def _first_alone(stream: list[Placed]) -> list[ParserWarning]:
 
 
 WARNINGS: Final = [
-    PartFault(
-        id="anew-after-a-lost-connection",
-        requirement="TM4",
-        judged=_heard(_began_anew),
-        sentence="The parser that shipped goes on as it was on the same stream.",
-    ),
-    PartFault(
-        id="silent-in-the-middle",
-        requirement="TM5",
-        judged=_heard(lambda _: []),
-        sentence="A transaction without its beginning is told.",
-    ),
-    PartFault(
-        id="silent-too-soon",
-        requirement="TM6",
-        judged=_heard(_first_alone),
-        sentence="Everything is told until the parser has mended itself.",
-    ),
-]
+    Fault("anew-after-a-lost-connection", "TM4", "The parser that shipped goes on as it was on the same stream.",
+          _heard(_began_anew)),
+    Fault("silent-in-the-middle", "TM5", "A transaction without its beginning is told.", _heard(lambda _: [])),
+    Fault("silent-too-soon", "TM6", "Everything is told until the parser has mended itself.", _heard(_first_alone)),
+]  # fmt: skip
 
 # --- text ------------------------------------------------------------------------------------------------------------
 
@@ -215,13 +187,8 @@ def _shown(wrong: bool) -> object:
 
 
 TEXT: Final = [
-    PartFault(
-        id="another-type-is-shown",
-        requirement="TI1",
-        sentence="The type that is shown is that of the event.",
-        judged=_shown,
-    ),
-]
+    Fault("another-type-is-shown", "TI1", "The type that is shown is that of the event.", _shown),
+]  # fmt: skip
 
 
 def _one_parser(wrong: bool) -> object:
@@ -241,11 +208,6 @@ def _one_parser(wrong: bool) -> object:
 
 
 FILES: Final = [
-    PartFault(
-        id="one-parser-for-all-files",
-        requirement="TM7",
-        sentence="Each file is read by a parser in its first state.",
-        judged=_one_parser,
-    )
-]
+    Fault("one-parser-for-all-files", "TM7", "Each file is read by a parser in its first state.", _one_parser)
+]  # fmt: skip
 FAULTS: Final = [*MARKS, *TABLE, *WARNINGS, *TEXT, *FILES]

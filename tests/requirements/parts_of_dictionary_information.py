@@ -11,12 +11,10 @@ from conformance.checks.sdi_design.guarantee import GuaranteeBroken
 from conformance.checks.sdi_design.life import Wrong, live
 from generators.draw import Stream
 from tests.checks.sdi_design.faults_of_sdi_design import CALL_PARTS, LIFE_PARTS
-from tests.requirements.parts import PartFault
+from tests.faults.fault import Fault, Plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from tests.checks.sdi_design.faults_of_sdi_design import Plant
 
 _SEQUENCES, _CALLS, _LIVES, _STEPS = 12, 250, 4, 50
 
@@ -45,7 +43,7 @@ def _with_fault(plant: Plant, judge: Callable[[], list[object]]) -> Callable[[bo
 
 
 FAULTS: Final = [
-    PartFault(id=name, requirement=row, sentence=sentence, judged=_with_fault(plant, judge))
+    Fault(name, row, sentence, _with_fault(plant, judge))
     for parts, judge in ((CALL_PARTS, _judge_calls), (LIFE_PARTS, _judge_lives))
     for row, name, sentence, plant in parts
 ]

@@ -27,6 +27,7 @@ from conformance.reference.sql.expressions import parse_expression
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table
 from tests.checks.costs.test_judges import capture
+from tests.faults.fault import Fault
 from tests.judge.doctoring import (
     ONE_DIFF,
     PARTIAL,
@@ -44,7 +45,6 @@ from tests.judge.doctoring import (
     swap,
 )
 from tests.judge.perfect_server import is_update, observe
-from tests.requirements.parts import PartFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,14 +56,14 @@ if TYPE_CHECKING:
 
 def _event(
     name: str, requirement: str, sentence: str, observation: dict[str, Any], *, image: RowImage = RowImage.MINIMAL
-) -> PartFault:
+) -> Fault:
     """A change of what the Case of the planted faults leaves."""
 
     def judged(wrong: bool) -> list[Mismatch]:
         made = script(image=image)
         return judge(made, observe(made, **(observation if wrong else {}))).mismatches
 
-    return PartFault(id=name, requirement=requirement, sentence=sentence, judged=judged)
+    return Fault(name, requirement, sentence, judged)
 
 
 # --- one statement on one row ----------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def _script(*updates: str, document: str | None = D, count: bool = False, rows: 
 
 def _statement(
     name: str, requirement: str, sentence: str, made: Script, change: Callable[[list[RowsBody]], list[RowsBody]]
-) -> PartFault:
+) -> Fault:
     """A change of the row events of the only statement."""
 
     def doctor(groups: Groups) -> None:
@@ -112,7 +112,7 @@ def _statement(
         observation = observe(made, doctor=doctor) if wrong else observe(made)
         return judge(made, observation).mismatches
 
-    return PartFault(id=name, requirement=requirement, sentence=sentence, judged=judged)
+    return Fault(name, requirement, sentence, judged)
 
 
 def _value(change: Callable[[Any], Any]) -> Callable[[list[RowsBody]], list[RowsBody]]:
@@ -185,113 +185,55 @@ _ASSIGNED: Final = _script("JSON_SET(j, '$.a', 2)", "JSON_SET(j, '$.c[0]', 8)")
 _MANY: Final = _script("JSON_SET(j, '$.a', 2)", rows=60, limit=400)
 
 CONTENT: Final = [
-    _event(
-        "one-row-for-all",
-        "D8",
-        "The choice is made for each row.",
-        after("two diffs, two rows", encode(parse_text(D)), number=1),
-    ),
-    _event(
-        "one-column-for-all",
-        "D8",
-        "The choice is made for each JSON column.",
-        after("two columns", encode(parse_text('["a", "z"]')), place=1),
-    ),
-    _event(
-        "no-empty-list",
-        "D9",
-        "A column whose bytes did not change is an empty list, not the diff that was collected.",
-        row(
-            "empty",
-            lambda old: old._replace(
-                after=tuple(
-                    PartialJson(ONE_DIFF[4:]) if value == PartialJson(b"") else value for value in old.after or ()
-                )
-            ),
-        ),
-    ),
-    _event(
-        "replace-for-insert",
-        "DC1",
-        "A new member is an INSERT.",
-        diffs("two diffs, two rows", lambda old: [*old[:-1], old[-1]._replace(operation=Operation.REPLACE)]),
-    ),
-    _statement(
-        "index-of-the-length",
-        "DC2",
-        "A cell beyond the end keeps the index that was written.",
-        _BEYOND,
-        _list(_with_path("$.c[3]")),
-    ),
-    _statement(
-        "cell-of-what-is-wrapped",
-        "DC3",
-        "A value that is wrapped is a REPLACE of its place.",
-        _WRAPPED,
-        _list(lambda _: [Diff(Operation.INSERT, parse_path("$.a[1]"), 2)]),
-    ),
+    _event("one-row-for-all", "D8", "The choice is made for each row.",
+           after("two diffs, two rows", encode(parse_text(D)), number=1)),
+    _event("one-column-for-all", "D8", "The choice is made for each JSON column.",
+           after("two columns", encode(parse_text('["a", "z"]')), place=1)),
+    _event("no-empty-list", "D9",
+           "A column whose bytes did not change is an empty list, not the diff that was collected.",
+           row(
+               "empty",
+               lambda old: old._replace(
+                   after=tuple(
+                       PartialJson(ONE_DIFF[4:]) if value == PartialJson(b"") else value for value in old.after or ()
+                   )
+               ),
+           )),
+    _event("replace-for-insert", "DC1", "A new member is an INSERT.",
+           diffs("two diffs, two rows", lambda old: [*old[:-1], old[-1]._replace(operation=Operation.REPLACE)])),
+    _statement("index-of-the-length", "DC2", "A cell beyond the end keeps the index that was written.", _BEYOND,
+               _list(_with_path("$.c[3]"))),
+    _statement("cell-of-what-is-wrapped", "DC3", "A value that is wrapped is a REPLACE of its place.", _WRAPPED,
+               _list(lambda _: [Diff(Operation.INSERT, parse_path("$.a[1]"), 2)])),
     _statement("last-resolved", "DC4", "last stays as text.", _LAST, _list(_with_path("$.c[2]"))),
-    _statement(
-        "diff-of-nothing",
-        "DC5",
-        "A call that changes nothing adds no diff.",
-        _NOTHING,
-        _list(lambda old: [*old, Diff(Operation.REPLACE, parse_path("$.zz"), 1)]),
-    ),
-    _statement(
-        "root-as-diff",
-        "DC6",
-        "The root is no diff.",
-        _ROOT,
-        _value(lambda _: PartialJson(encode_diffs([Diff(Operation.REPLACE, parse_path("$"), "short")]))),
-    ),
-    _statement(
-        "null-as-list",
-        "DC7",
-        "A NULL document has no diffs: not the empty list either.",
-        _NULL,
-        _null_as_list,
-    ),
+    _statement("diff-of-nothing", "DC5", "A call that changes nothing adds no diff.", _NOTHING,
+               _list(lambda old: [*old, Diff(Operation.REPLACE, parse_path("$.zz"), 1)])),
+    _statement("root-as-diff", "DC6", "The root is no diff.", _ROOT,
+               _value(lambda _: PartialJson(encode_diffs([Diff(Operation.REPLACE, parse_path("$"), "short")])))),
+    _statement("null-as-list", "DC7", "A NULL document has no diffs: not the empty list either.", _NULL, _null_as_list),
     _statement("repeated-once", "DC8", "Repeated diffs are all there.", _TWICE, _list(lambda old: old[1:])),
-    _statement(
-        "assignments-turned",
-        "DC8",
-        "Two assignments are joined in their order.",
-        _ASSIGNED,
-        _list(lambda old: old[::-1]),
-    ),
-    _event(
-        "before-image-of-full",
-        "FR1.1",
-        "With row image FULL the before-image is whole.",
-        body(
-            "one diff",
-            lambda rows: replace(
-                rows,
-                rows=tuple(
-                    old._replace(
-                        before=tuple(encode(5) if place == 2 else value for place, value in enumerate(old.before or ()))
-                    )
-                    for old in rows.rows
-                ),
-            ),
-        ),
-        image=RowImage.FULL,
-    ),
-    _event(
-        "document-before-the-change",
-        "LOB34",
-        "With MINIMAL and a key the before-image is the key.",
-        _whole_before("one diff"),
-    ),
-    _statement(
-        "one-event-for-all",
-        "LLD15",
-        "The rows of a statement are split over events by their estimated size.",
-        _MANY,
-        _joined,
-    ),
-]
+    _statement("assignments-turned", "DC8", "Two assignments are joined in their order.", _ASSIGNED,
+               _list(lambda old: old[::-1])),
+    _event("before-image-of-full", "FR1.1", "With row image FULL the before-image is whole.",
+           body(
+               "one diff",
+               lambda rows: replace(
+                   rows,
+                   rows=tuple(
+                       old._replace(
+                           before=tuple(
+                               encode(5) if place == 2 else value for place, value in enumerate(old.before or ())
+                           )
+                       )
+                       for old in rows.rows
+                   ),
+               ),
+           ), image=RowImage.FULL),
+    _event("document-before-the-change", "LOB34", "With MINIMAL and a key the before-image is the key.",
+           _whole_before("one diff")),
+    _statement("one-event-for-all", "LLD15", "The rows of a statement are split over events by their estimated size.",
+               _MANY, _joined),
+]  # fmt: skip
 
 
 # --- the format ------------------------------------------------------------------------------------------------------
@@ -310,49 +252,21 @@ def _shared_image_of_insert(event: bytes) -> bytes:
 
 
 FORMAT: Final = [
-    _event(
-        "shared-image-first",
-        "F2",
-        "The shared image stands behind the before-image.",
-        patch(PARTIAL, _shared_image_first),
-    ),
-    _event(
-        "another-bit",
-        "F2.1",
-        "The lowest bit of value_options is PARTIAL_JSON.",
-        patch(PARTIAL, lambda event: patch_options(event, 3)),
-    ),
-    _event(
-        "bit-of-a-column-that-is-none",
-        "F2.2",
-        "There is a bit for each JSON column, the first one lowest.",
-        patch(PARTIAL, lambda event: at(options_at(event) + 1, 2)(event)),
-    ),
-    _event(
-        "three-bytes-of-length",
-        "F3.1",
-        "The length of all diffs has four bytes.",
-        patch(PARTIAL, swap(ONE_DIFF, ONE_DIFF[:3] + ONE_DIFF[4:])),
-    ),
-    _event(
-        "data-without-length",
-        "F3.2",
-        "data_length stands in front of data.",
-        patch(PARTIAL, swap(ONE_DIFF, b"\x08" + ONE_DIFF[1:9] + ONE_DIFF[10:])),
-    ),
-    _event(
-        "operation-3",
-        "F3.3",
-        "Operations are 0, 1 and 2.",
-        patch(PARTIAL, swap(ONE_DIFF, ONE_DIFF[:4] + b"\x03" + ONE_DIFF[5:])),
-    ),
-    _event(
-        "insert-with-options",
-        "F4",
-        "The events of inserts are as they were.",
-        patch(EventType.WRITE_ROWS, _shared_image_of_insert),
-    ),
-]
+    _event("shared-image-first", "F2", "The shared image stands behind the before-image.",
+           patch(PARTIAL, _shared_image_first)),
+    _event("another-bit", "F2.1", "The lowest bit of value_options is PARTIAL_JSON.",
+           patch(PARTIAL, lambda event: patch_options(event, 3))),
+    _event("bit-of-a-column-that-is-none", "F2.2", "There is a bit for each JSON column, the first one lowest.",
+           patch(PARTIAL, lambda event: at(options_at(event) + 1, 2)(event))),
+    _event("three-bytes-of-length", "F3.1", "The length of all diffs has four bytes.",
+           patch(PARTIAL, swap(ONE_DIFF, ONE_DIFF[:3] + ONE_DIFF[4:]))),
+    _event("data-without-length", "F3.2", "data_length stands in front of data.",
+           patch(PARTIAL, swap(ONE_DIFF, b"\x08" + ONE_DIFF[1:9] + ONE_DIFF[10:]))),
+    _event("operation-3", "F3.3", "Operations are 0, 1 and 2.",
+           patch(PARTIAL, swap(ONE_DIFF, ONE_DIFF[:4] + b"\x03" + ONE_DIFF[5:]))),
+    _event("insert-with-options", "F4", "The events of inserts are as they were.",
+           patch(EventType.WRITE_ROWS, _shared_image_of_insert)),
+]  # fmt: skip
 
 # --- sizes -----------------------------------------------------------------------------------------------------------
 
@@ -368,26 +282,18 @@ def _sizes_compared(wrong: dict[str, Any]) -> Callable[[bool], object]:
 
 
 SIZES: Final = [
-    PartFault(
-        id="more-than-its-diffs",
-        requirement="Def1",
-        judged=_sizes_compared(_whole_before("one diff")),
-        sentence="A partial update is as large as its diffs: no document adds to it.",
-    ),
-    PartFault(
-        id="more-than-its-document",
-        requirement="Def2",
-        judged=_sizes_compared(_whole_before("border full")),
-        sentence="A full update is as large as its document: no second one adds to it.",
-    ),
-]
+    Fault("more-than-its-diffs", "Def1", "A partial update is as large as its diffs: no document adds to it.",
+          _sizes_compared(_whole_before("one diff"))),
+    Fault("more-than-its-document", "Def2", "A full update is as large as its document: no second one adds to it.",
+          _sizes_compared(_whole_before("border full"))),
+]  # fmt: skip
 
 # --- what is stored --------------------------------------------------------------------------------------------------
 
 
 def _stored(
     name: str, requirement: str, sentence: str, steps: Sequence[str], document: str, size: bytes, free: bytes
-) -> PartFault:
+) -> Fault:
     """Statements one after the other; another size and free space are read back behind the last."""
     case = UpdateCase(
         id="part",
@@ -407,39 +313,20 @@ def _stored(
         observation = observe(made, client=client) if wrong else observe(made)
         return judge(made, observation).mismatches
 
-    return PartFault(id=name, requirement=requirement, sentence=sentence, judged=judged)
+    return Fault(name, requirement, sentence, judged)
 
 
 _TEN: Final = '{"a": "0123456789", "b": 1}'
 STORED: Final = [
-    _stored(
-        "room-for-a-new-element",
-        "LOB2",
-        "A new element is not put in in place.",
-        ["JSON_SET(j, '$.c', 1)"],
-        _TEN,
-        b"%d" % len(encode(parse_text(_TEN))),
-        b"0",
-    ),
-    _stored(
-        "whole-again-at-nine",
-        "LOB3",
-        "The room of ten bytes stays: seven, then nine bytes fit.",
-        ["JSON_SET(j, '$.a', '0123456')", "JSON_SET(j, '$.a', '012345678')"],
-        _TEN,
-        b"%d" % (len(encode(parse_text(_TEN))) - 1),
-        b"0",
-    ),
-    _stored(
-        "room-of-a-neighbour",
-        "LOB10",
-        "The free byte in front of a value is room for it.",
-        ["JSON_SET(j, '$[0]', 'XY')", "JSON_SET(j, '$[1]', 'XYZW')"],
-        '["abc", "def"]',
-        b"%d" % (len(encode(parse_text('["XY", "XYZW"]'))) + 1),
-        b"1",
-    ),
-]
+    _stored("room-for-a-new-element", "LOB2", "A new element is not put in in place.", ["JSON_SET(j, '$.c', 1)"], _TEN,
+            b"%d" % len(encode(parse_text(_TEN))), b"0"),
+    _stored("whole-again-at-nine", "LOB3", "The room of ten bytes stays: seven, then nine bytes fit.",
+            ["JSON_SET(j, '$.a', '0123456')", "JSON_SET(j, '$.a', '012345678')"], _TEN,
+            b"%d" % (len(encode(parse_text(_TEN))) - 1), b"0"),
+    _stored("room-of-a-neighbour", "LOB10", "The free byte in front of a value is room for it.",
+            ["JSON_SET(j, '$[0]', 'XY')", "JSON_SET(j, '$[1]', 'XYZW')"], '["abc", "def"]',
+            b"%d" % (len(encode(parse_text('["XY", "XYZW"]'))) + 1), b"1"),
+]  # fmt: skip
 
 
 def _collected(wrong: bool) -> list[str]:
@@ -449,12 +336,7 @@ def _collected(wrong: bool) -> list[str]:
 
 
 COLLECTED: Final = [
-    PartFault(
-        id="collected-without-a-log",
-        requirement="LOB4",
-        judged=_collected,
-        sentence="No diffs are collected while the log is closed.",
-    ),
-]
+    Fault("collected-without-a-log", "LOB4", "No diffs are collected while the log is closed.", _collected),
+]  # fmt: skip
 
 FAULTS: Final = [*CONTENT, *FORMAT, *SIZES, *STORED, *COLLECTED]

@@ -38,8 +38,8 @@ from conformance.reference.partial.paths import parse_path
 from conformance.reference.tables.columns import PartialJson
 from conformance.verdict import Verdict
 from generators import damaged_events
+from tests.faults.fault import Fault
 from tests.judge import test_replica_binlog
-from tests.requirements.parts import PartFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,12 +81,9 @@ def _compared(
 
 def _rows(
     name: str, requirement: str, sentence: str, theirs: Sequence[JsonValue | None], *, n: int | None = 7
-) -> PartFault:
-    return PartFault(
-        id=name,
-        requirement=requirement,
-        sentence=sentence,
-        judged=lambda wrong: _compared(_NEW, theirs, n=n) if wrong else _compared(_NEW, _NEW),
+) -> Fault:
+    return Fault(
+        name, requirement, sentence, lambda wrong: _compared(_NEW, theirs, n=n) if wrong else _compared(_NEW, _NEW)
     )
 
 
@@ -112,19 +109,14 @@ def _stop(number: int, words: str) -> Callable[[bool], object]:
 
 
 STEPS: Final = [
-    PartFault(
-        id="key-is-not-enough",
-        requirement="A1",
-        judged=_stop(1032, "Can't find record in 't'"),
-        sentence="An event whose before-image holds the key alone is applied.",
-    ),
+    Fault("key-is-not-enough", "A1", "An event whose before-image holds the key alone is applied.",
+          _stop(1032, "Can't find record in 't'")),
     _rows("diffs-on-nothing", "A2", "The old document is read from the engine.", ({"a": 2}, _NEW[1])),
-    _rows(
-        "another-row", "A3", "The row that is changed is that of the before-image.", (_OLD[0], {"a": 2, "b": "other"})
-    ),
+    _rows("another-row", "A3", "The row that is changed is that of the before-image.",
+          (_OLD[0], {"a": 2, "b": "other"})),
     _rows("diffs-not-applied", "A4", "The diffs are applied to the old document.", _OLD),
     _rows("column-lost", "A6", "The engine gets full values.", (None, _NEW[1])),
-]
+]  # fmt: skip
 
 # --- FR4: other bytes on the replica ---------------------------------------------------------------------------------
 
@@ -141,33 +133,20 @@ def _related(
 
 
 RELATIONS: Final = [
-    PartFault(
-        id="no-longer-equal",
-        requirement="FR4.1",
-        sentence="Documents equal by = stay so.",
-        judged=_related(_SOURCE, _EQUAL, ({"a": 2, "b": 1.5},), Relation(text=False, equal=True)),
-    ),
-    PartFault(
-        id="no-longer-the-text",
-        requirement="FR4.2",
-        sentence="Documents of equal text keep equal text.",
-        judged=_related(_DATE, _STRING, ({"a": 2, "d": "2020-01-02"},), Relation(text=True, equal=False)),
-    ),
-    PartFault(
-        id="clone-that-lost-an-update",
-        requirement="FR4.3",
-        sentence="A clone from a dump applies every later update.",
-        judged=lambda wrong: _compared(
-            _SOURCE, ({"a": 1, "b": 1},) if wrong else _SOURCE, relation=Relation(text=True, equal=True), model=_SOURCE
-        ),
-    ),
-    PartFault(
-        id="clone-that-stops",
-        requirement="FR4.3",
-        sentence="A clone from a dump goes on.",
-        judged=_stop(3648, "Could not apply JSON diff in table t, column j."),
-    ),
-]
+    Fault("no-longer-equal", "FR4.1", "Documents equal by = stay so.",
+          _related(_SOURCE, _EQUAL, ({"a": 2, "b": 1.5},), Relation(text=False, equal=True))),
+    Fault("no-longer-the-text", "FR4.2", "Documents of equal text keep equal text.",
+          _related(_DATE, _STRING, ({"a": 2, "d": "2020-01-02"},), Relation(text=True, equal=False))),
+    Fault("clone-that-lost-an-update", "FR4.3", "A clone from a dump applies every later update.",
+          lambda wrong: _compared(
+              _SOURCE,
+              ({"a": 1, "b": 1},) if wrong else _SOURCE,
+              relation=Relation(text=True, equal=True),
+              model=_SOURCE,
+          )),
+    Fault("clone-that-stops", "FR4.3", "A clone from a dump goes on.",
+          _stop(3648, "Could not apply JSON diff in table t, column j.")),
+]  # fmt: skip
 
 # --- FR5: injected events --------------------------------------------------------------------------------------------
 
@@ -204,43 +183,17 @@ _APPLIED: Final = Injection(
 )
 _BY_CHANCE: Final = InjectionOutcome(before=_STORED, after=predict(_APPLIED).state)
 SAFETY: Final = [
-    PartFault(
-        id="damage-is-taken",
-        requirement="SC1",
-        sentence="A wrong format is an error.",
-        judged=_refusal("path-empty", _TAKEN),
-    ),
-    PartFault(
-        id="damage-changes-the-row",
-        requirement="SC1",
-        sentence="A wrong format leaves the row alone.",
-        judged=_refusal("path-empty", InjectionOutcome(error=3649, before=_STORED, after=_CHANGED)),
-    ),
-    PartFault(
-        id="not-rolled-back",
-        requirement="SC2",
-        sentence="What was done before the error is rolled back.",
-        judged=_refusal("two-levels-missing", InjectionOutcome(error=3648, before=_STORED, after=_CHANGED)),
-    ),
-    PartFault(
-        id="applied-to-no-json",
-        requirement="SC3",
-        sentence="What applies by chance leaves a valid document.",
-        judged=_injected(_APPLIED, _BY_CHANCE, InjectionOutcome(before=_STORED, after=RowState(error=3142))),
-    ),
-    PartFault(
-        id="another-number",
-        requirement="SC4",
-        sentence="The damage has its own number.",
-        judged=_refusal("path-empty", InjectionOutcome(error=1610, before=_STORED, after=_STORED), Verdict.DIFFERS),
-    ),
-    PartFault(
-        id="operation-of-the-future",
-        requirement="FX2",
-        sentence="Operation 3 is refused.",
-        judged=_refusal("operation-3", _TAKEN),
-    ),
-]
+    Fault("damage-is-taken", "SC1", "A wrong format is an error.", _refusal("path-empty", _TAKEN)),
+    Fault("damage-changes-the-row", "SC1", "A wrong format leaves the row alone.",
+          _refusal("path-empty", InjectionOutcome(error=3649, before=_STORED, after=_CHANGED))),
+    Fault("not-rolled-back", "SC2", "What was done before the error is rolled back.",
+          _refusal("two-levels-missing", InjectionOutcome(error=3648, before=_STORED, after=_CHANGED))),
+    Fault("applied-to-no-json", "SC3", "What applies by chance leaves a valid document.",
+          _injected(_APPLIED, _BY_CHANCE, InjectionOutcome(before=_STORED, after=RowState(error=3142)))),
+    Fault("another-number", "SC4", "The damage has its own number.",
+          _refusal("path-empty", InjectionOutcome(error=1610, before=_STORED, after=_STORED), Verdict.DIFFERS)),
+    Fault("operation-of-the-future", "FX2", "Operation 3 is refused.", _refusal("operation-3", _TAKEN)),
+]  # fmt: skip
 
 # --- FR6.2 -----------------------------------------------------------------------------------------------------------
 
@@ -259,21 +212,13 @@ def _replica_binlog(wrong: bool) -> object:
 
 _WHOLE: Final = replace(test_replica_binlog.MINIMAL, partial_json=False)
 ENGINE: Final = [
-    PartFault(
-        id="whole-documents-in-the-redo-log",
-        requirement="FR6.2",
-        sentence="The engine gets byte ranges.",
-        judged=lambda wrong: _redo(12 * 400_000 if wrong else 12 * 2_000),
-    ),
-]
+    Fault("whole-documents-in-the-redo-log", "FR6.2", "The engine gets byte ranges.",
+          lambda wrong: _redo(12 * 400_000 if wrong else 12 * 2_000)),
+]  # fmt: skip
 
 REPLICA_BINLOG: Final = [
-    PartFault(
-        id="whole-documents-in-its-own-log",
-        requirement="FR6.1",
-        sentence="Under its own option a replica logs diffs itself.",
-        judged=_replica_binlog,
-    ),
-]
+    Fault("whole-documents-in-its-own-log", "FR6.1", "Under its own option a replica logs diffs itself.",
+          _replica_binlog),
+]  # fmt: skip
 
 FAULTS: Final = [*STEPS, *RELATIONS, *SAFETY, *ENGINE, *REPLICA_BINLOG]

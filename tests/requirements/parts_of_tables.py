@@ -19,7 +19,7 @@ from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.reference.tables.metadata import DefaultCharset, Field, Names, Numbers, PrefixKey
 from tests.checks.table_metadata.test_definition_faults import perfect, printed
-from tests.requirements.parts import PartFault
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,12 +58,12 @@ _WIDE_TEXT: Final = Table(
 )
 
 
-def _map(name: str, requirement: str, sentence: str, table: Table, change: Callable[[TableMap], TableMap]) -> PartFault:
+def _map(name: str, requirement: str, sentence: str, table: Table, change: Callable[[TableMap], TableMap]) -> Fault:
     def judged(wrong: bool) -> object:
         made = table_map(table, "FULL")
         return judge_table_map(table, "FULL", encode_event(change(made) if wrong else made))
 
-    return PartFault(id=name, requirement=requirement, sentence=sentence, judged=judged)
+    return Fault(name, requirement, sentence, judged)
 
 
 def _with(*more: MetadataField) -> Callable[[TableMap], TableMap]:
@@ -115,83 +115,32 @@ def _cut(item: MetadataField) -> MetadataField:
 
 
 MAPS: Final = [
-    _map(
-        "both-forms-of-charsets",
-        "TMG5",
-        "Fields 2 and 3 do not stand together.",
-        _ALIKE,
-        _with(Numbers(Field.COLUMN_CHARSET, (8, 8, 8, 63))),
-    ),
-    _map(
-        "longer-form-of-charsets",
-        "TMG5",
-        "The shorter of the two forms is taken.",
-        _ALIKE,
-        _item(Field.DEFAULT_CHARSET, _as_list),
-    ),
-    _map(
-        "both-forms-of-the-key",
-        "TMG6",
-        "The two fields of the key do not stand together.",
-        _ALIKE,
-        _with(Numbers(Field.SIMPLE_PRIMARY_KEY, (1, 0))),
-    ),
-    _map(
-        "index-of-one-byte",
-        "TMG7",
-        "The index of a column beyond 250 has more bytes.",
-        _WIDE,
-        _item(Field.SIMPLE_PRIMARY_KEY, _cut),
-    ),
-    _map(
-        "json-as-an-exception",
-        "TMG10",
-        "JSON is not among the columns with a character set.",
-        _WITH_JSON,
-        _item(Field.DEFAULT_CHARSET, _json_counted),
-    ),
-    _map(
-        "json-in-the-list",
-        "TMG10",
-        "JSON is not among the columns with a character set.",
-        _WITH_JSON,
-        _item(Field.DEFAULT_CHARSET, _json_in_list),
-    ),
-    _map(
-        "exception-of-one-byte",
-        "TMG11",
-        "The index of an exception beyond 250 has more bytes.",
-        _WIDE_TEXT,
-        _item(Field.DEFAULT_CHARSET, _cut_exception),
-    ),
-    _map(
-        "name-with-an-end", "TMG8", "A name has no byte 0 at its end.", _PLAIN, _item(Field.COLUMN_NAME, _ended_names)
-    ),
-    _map(
-        "length-for-the-whole",
-        "TMG9",
-        "Prefix 0 means none.",
-        _ALIKE,
-        _item(Field.PRIMARY_KEY_WITH_PREFIX, _whole_prefix),
-    ),
-    _map(
-        "tinyint-as-smallint",
-        "TMH1",
-        "TINY stands for TINYINT.",
-        _PLAIN,
-        lambda table: replace(table, columns=(ColumnType(2), *table.columns[1:])),
-    ),
-    _map(
-        "geometry-of-another-kind",
-        "TMH2",
-        "The real type of a geometry column is logged.",
-        _PLAIN,
-        _item(Field.GEOMETRY_TYPE, lambda item: Numbers(Field.GEOMETRY_TYPE, (2,))),
-    ),
-]
+    _map("both-forms-of-charsets", "TMG5", "Fields 2 and 3 do not stand together.", _ALIKE,
+         _with(Numbers(Field.COLUMN_CHARSET, (8, 8, 8, 63)))),
+    _map("longer-form-of-charsets", "TMG5", "The shorter of the two forms is taken.", _ALIKE,
+         _item(Field.DEFAULT_CHARSET, _as_list)),
+    _map("both-forms-of-the-key", "TMG6", "The two fields of the key do not stand together.", _ALIKE,
+         _with(Numbers(Field.SIMPLE_PRIMARY_KEY, (1, 0)))),
+    _map("index-of-one-byte", "TMG7", "The index of a column beyond 250 has more bytes.", _WIDE,
+         _item(Field.SIMPLE_PRIMARY_KEY, _cut)),
+    _map("json-as-an-exception", "TMG10", "JSON is not among the columns with a character set.", _WITH_JSON,
+         _item(Field.DEFAULT_CHARSET, _json_counted)),
+    _map("json-in-the-list", "TMG10", "JSON is not among the columns with a character set.", _WITH_JSON,
+         _item(Field.DEFAULT_CHARSET, _json_in_list)),
+    _map("exception-of-one-byte", "TMG11", "The index of an exception beyond 250 has more bytes.", _WIDE_TEXT,
+         _item(Field.DEFAULT_CHARSET, _cut_exception)),
+    _map("name-with-an-end", "TMG8", "A name has no byte 0 at its end.", _PLAIN,
+         _item(Field.COLUMN_NAME, _ended_names)),
+    _map("length-for-the-whole", "TMG9", "Prefix 0 means none.", _ALIKE,
+         _item(Field.PRIMARY_KEY_WITH_PREFIX, _whole_prefix)),
+    _map("tinyint-as-smallint", "TMH1", "TINY stands for TINYINT.", _PLAIN,
+         lambda table: replace(table, columns=(ColumnType(2), *table.columns[1:]))),
+    _map("geometry-of-another-kind", "TMH2", "The real type of a geometry column is logged.", _PLAIN,
+         _item(Field.GEOMETRY_TYPE, lambda item: Numbers(Field.GEOMETRY_TYPE, (2,)))),
+]  # fmt: skip
 
 
-def _printed(name: str, requirement: str, sentence: str, old: bytes, new: bytes) -> PartFault:
+def _printed(name: str, requirement: str, sentence: str, old: bytes, new: bytes) -> Fault:
     """The client's text of both events of the table, with the last of the places changed."""
 
     def change(text: bytes) -> bytes:
@@ -204,32 +153,17 @@ def _printed(name: str, requirement: str, sentence: str, old: bytes, new: bytes)
         text = printed(log)
         return judge_text(items, log, change(text) if wrong else text)
 
-    return PartFault(id=name, requirement=requirement, sentence=sentence, judged=judged)
+    return Fault(name, requirement, sentence, judged)
 
 
 PRINTS: Final = [
-    _printed(
-        "name-that-is-not-there",
-        "TMP2",
-        "Without names in the log none are printed.",
-        b"# Columns(TINYINT",
-        b"# Columns(`id` TINYINT",
-    ),
-    _printed(
-        "charset-left-out",
-        "TMP3",
-        "Every character column is followed by its character set.",
-        b"CHAR(5) CHARSET latin1 COLLATE latin1_swedish_ci",
-        b"CHAR(5)",
-    ),
-    _printed(
-        "binary-as-character",
-        "TMP4",
-        "Columns of the binary character set print as binary types.",
-        b"VARBINARY(8)",
-        b"VARCHAR(8) CHARSET binary COLLATE binary",
-    ),
-]
+    _printed("name-that-is-not-there", "TMP2", "Without names in the log none are printed.", b"# Columns(TINYINT",
+             b"# Columns(`id` TINYINT"),
+    _printed("charset-left-out", "TMP3", "Every character column is followed by its character set.",
+             b"CHAR(5) CHARSET latin1 COLLATE latin1_swedish_ci", b"CHAR(5)"),
+    _printed("binary-as-character", "TMP4", "Columns of the binary character set print as binary types.",
+             b"VARBINARY(8)", b"VARCHAR(8) CHARSET binary COLLATE binary"),
+]  # fmt: skip
 
 # --- a log alone -----------------------------------------------------------------------------------------------------
 
@@ -281,11 +215,11 @@ def _without(number: Field) -> Callable[[TableMap], TableMap]:
 
 
 MINED: Final = [
-    PartFault(
-        id=f"log-without-{number.name.lower().replace('_', '-')}",
-        requirement="TMR3",
-        sentence="Who mines the log finds all metadata in it.",
-        judged=_mined(_without(number)),
+    Fault(
+        f"log-without-{number.name.lower().replace('_', '-')}",
+        "TMR3",
+        "Who mines the log finds all metadata in it.",
+        _mined(_without(number)),
     )
     for number in (Field.COLUMN_NAME, Field.ENUM_STR_VALUE, Field.SIGNEDNESS)
 ]

@@ -21,9 +21,9 @@ from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
 from conformance.reference.tables.columns import ColumnType, PartialJson
 from conformance.reference.tables.table_map import TableMap
+from tests.faults.fault import Fault
 from tests.judge.doctoring import ONE_DIFF, script, swap
 from tests.judge.perfect_server import observe
-from tests.requirements.parts import PartFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def _text(
     name: str, requirement: str, sentence: str, text: bytes, bodies: Sequence[RowsBody], *changes: tuple[bytes, bytes]
-) -> PartFault:
+) -> Fault:
     """Parts of a text replaced, each once."""
 
     def judged(wrong: bool) -> object:
@@ -41,10 +41,10 @@ def _text(
             shown = shown.replace(old, new, 1)
         return compare_text(shown, bodies).problems
 
-    return PartFault(id=name, requirement=requirement, sentence=sentence, judged=judged)
+    return Fault(name, requirement, sentence, judged)
 
 
-def _example(name: str, requirement: str, sentence: str, *changes: tuple[bytes, bytes]) -> PartFault:
+def _example(name: str, requirement: str, sentence: str, *changes: tuple[bytes, bytes]) -> Fault:
     return _text(name, requirement, sentence, EXAMPLE_TEXT, [example_bodies()[1]], *changes)
 
 
@@ -71,79 +71,33 @@ _QUOTED_TEXT: Final = (
 
 TEXTS: Final = [
     _example("replace-as-set", "P2", "REPLACE prints as JSON_REPLACE.", (b"JSON_REPLACE(", b"JSON_SET(")),
-    _example(
-        "cell-as-member",
-        "P2",
-        "An INSERT into an array prints as JSON_ARRAY_INSERT.",
-        (b"JSON_ARRAY_INSERT(", b"JSON_INSERT("),
-    ),
-    _example(
-        "last-one-innermost",
-        "P3",
-        "The last function stands outermost.",
-        (b"JSON_REMOVE(", b"X("),
-        (b"JSON_REPLACE(", b"JSON_REMOVE("),
-        (b"X(", b"JSON_REPLACE("),
-    ),
-    _example(
-        "two-calls-of-one-kind",
-        "P4",
-        "Neighbouring diffs of one operation are one call.",
-        (
-            b"JSON_REPLACE(@2, '$.a', 7,\n###      '$.b[1]', 'bb')",
-            b"JSON_REPLACE(\n###      JSON_REPLACE(@2, '$.a', 7),\n###      '$.b[1]', 'bb')",
-        ),
-    ),
-    _example(
-        "two-diffs-in-a-line",
-        "P5",
-        "A new line stands between diffs.",
-        (b"'$.c',\n###      '$.d[0]'", b"'$.c', '$.d[0]'"),
-    ),
-    _example(
-        "column-in-the-middle",
-        "P6",
-        "The column stands in the innermost function alone.",
-        (b"'$.e', 'ee'", b"@2, '$.e', 'ee'"),
-    ),
-    _example(
-        "example-without-its-last",
-        "P7",
-        "All seven diffs of the example are there.",
-        (b"JSON_INSERT(\n###      ", b""),
-        (b",\n###      '$.g', 'gg')", b""),
-    ),
-    _text(
-        "empty-list-as-null", "P8", "An empty list prints the column.", _SERVER_TEXT, _SERVER, (b"@3=@3", b"@3=NULL")
-    ),
-    _text(
-        "whole-without-quotes",
-        "P8",
-        "A whole document is quoted.",
-        _SERVER_TEXT,
-        _SERVER,
-        (b"""'["xxxx", ""]'""", b"""["xxxx",""]"""),
-    ),
+    _example("cell-as-member", "P2", "An INSERT into an array prints as JSON_ARRAY_INSERT.",
+             (b"JSON_ARRAY_INSERT(", b"JSON_INSERT(")),
+    _example("last-one-innermost", "P3", "The last function stands outermost.", (b"JSON_REMOVE(", b"X("),
+             (b"JSON_REPLACE(", b"JSON_REMOVE("), (b"X(", b"JSON_REPLACE(")),
+    _example("two-calls-of-one-kind", "P4", "Neighbouring diffs of one operation are one call.",
+             (
+                 b"JSON_REPLACE(@2, '$.a', 7,\n###      '$.b[1]', 'bb')",
+                 b"JSON_REPLACE(\n###      JSON_REPLACE(@2, '$.a', 7),\n###      '$.b[1]', 'bb')",
+             )),
+    _example("two-diffs-in-a-line", "P5", "A new line stands between diffs.",
+             (b"'$.c',\n###      '$.d[0]'", b"'$.c', '$.d[0]'")),
+    _example("column-in-the-middle", "P6", "The column stands in the innermost function alone.",
+             (b"'$.e', 'ee'", b"@2, '$.e', 'ee'")),
+    _example("example-without-its-last", "P7", "All seven diffs of the example are there.",
+             (b"JSON_INSERT(\n###      ", b""), (b",\n###      '$.g', 'gg')", b"")),
+    _text("empty-list-as-null", "P8", "An empty list prints the column.", _SERVER_TEXT, _SERVER,
+          (b"@3=@3", b"@3=NULL")),
+    _text("whole-without-quotes", "P8", "A whole document is quoted.", _SERVER_TEXT, _SERVER,
+          (b"""'["xxxx", ""]'""", b"""["xxxx",""]""")),
     _text("null-as-json-null", "P8", "NULL prints as NULL.", _SERVER_TEXT, _SERVER, (b"@4=NULL", b"@4='null'")),
     _text("quote-not-escaped", "LLD18", "A quote inside a string is escaped.", _QUOTED_TEXT, _QUOTED, (rb"\'s", b"'s")),
-    _text(
-        "line-break-not-escaped",
-        "LLD18",
-        "A line break is printed as an escape.",
-        _QUOTED_TEXT,
-        _QUOTED,
-        (rb"\na line", b"\na line"),
-    ),
-    _text(
-        "another-value-in-the-example",
-        "LOB33",
-        "The example of the article prints so.",
-        _ARTICLE_TEXT,
-        _ARTICLE,
-        (b"'XY'", b"'XYZ'"),
-    ),
+    _text("line-break-not-escaped", "LLD18", "A line break is printed as an escape.", _QUOTED_TEXT, _QUOTED,
+          (rb"\na line", b"\na line")),
+    _text("another-value-in-the-example", "LOB33", "The example of the article prints so.", _ARTICLE_TEXT, _ARTICLE,
+          (b"'XY'", b"'XYZ'")),
     _text("backslash-once", "LLD18", "A backslash is printed twice.", _QUOTED_TEXT, _QUOTED, (rb" \\ and", rb" \ and")),
-]
+]  # fmt: skip
 
 # --- BINLOG statements -----------------------------------------------------------------------------------------------
 
@@ -183,12 +137,8 @@ def _other_path(event: bytes) -> bytes:
 
 
 REPLAYS: Final = [
-    PartFault(
-        id="binlog-statement-of-another-event",
-        requirement="P1",
-        sentence="The BINLOG statement holds the event's bytes.",
-        judged=_replayed(_other_path),
-    ),
-]
+    Fault("binlog-statement-of-another-event", "P1", "The BINLOG statement holds the event's bytes.",
+          _replayed(_other_path)),
+]  # fmt: skip
 
 FAULTS: Final = [*TEXTS, *REPLAYS]

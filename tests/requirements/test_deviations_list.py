@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cases.files import load_any_case
-from conformance.cli.replay import check_witnesses
+from conformance.harness.witnesses import check_witnesses
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.requirements.crashes import Crash
 from conformance.requirements.deviations import Deviation, DeviationError, load_deviations

@@ -20,13 +20,15 @@ from conformance.requirements.versions import (
     parse_version,
     text_of,
 )
+from tests.faults.runner import each
 from tests.live import ROOT
 from tests.requirements.dialect_rows import ROWS
-from tests.requirements.faults_of_dialects import TABLE_FAULTS, TableFault
+from tests.requirements.faults_of_dialects import TABLE_FAULTS
 from tests.requirements.versions_page import PAGE, page
 
 if TYPE_CHECKING:
     from conformance.requirements.versions import Version
+    from tests.faults.fault import Fault
 
 # Cells that nobody knows, from versions 11 and 12: row, and the versions from which on to which.
 UNKNOWN = {
@@ -66,14 +68,14 @@ def test_no_test_is_for_a_row_that_there_is_not() -> None:
     assert set(ROWS) == set(SWITCHES)
 
 
-@pytest.mark.parametrize("fault", TABLE_FAULTS, ids=lambda fault: fault.id)
-def test_a_wrong_cell_is_found(fault: TableFault) -> None:
-    table = {**SWITCHES, fault.switch.id: fault.switch}
+@each(TABLE_FAULTS)
+def test_a_wrong_cell_is_found(fault: Fault) -> None:
+    table = {**SWITCHES, fault.change.id: fault.change}
 
     def at(version: Version) -> object:
         return make_dialect(table, version)
 
-    for check in ROWS[fault.switch.id]:
+    for check in ROWS[fault.change.id]:
         try:
             check(at)  # type: ignore[arg-type]
         except Exception:  # noqa: BLE001 - whatever a wrong table makes of events, it is noticed

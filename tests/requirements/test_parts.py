@@ -22,9 +22,9 @@ from tests.requirements import (
 )
 
 if TYPE_CHECKING:
-    from tests.requirements.parts import PartFault
+    from tests.faults.fault import Fault
 
-FAULTS: Final[tuple[PartFault, ...]] = tuple(
+FAULTS: Final[tuple[Fault, ...]] = tuple(
     fault
     for module in (
         parts_of_events,
@@ -40,9 +40,9 @@ FAULTS: Final[tuple[PartFault, ...]] = tuple(
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.requirement}-{fault.id}")
-def test_a_fault_of_a_part_is_caught_and_nothing_else_is(fault: PartFault) -> None:
-    assert not fault.judged(False), "the judge finds something where nothing is wrong"
-    assert fault.judged(True), fault.sentence
+def test_a_fault_of_a_part_is_caught_and_nothing_else_is(fault: Fault) -> None:
+    assert not fault.change(False), "the judge finds something where nothing is wrong"
+    assert fault.change(True), fault.sentence
 
 
 def test_faults_of_parts_belong_to_parts_and_differ() -> None:

@@ -48,7 +48,7 @@ A fault is one wrong cell, or a boundary one version late; each of them makes a 
 
 def page() -> str:
     """The whole page."""
-    faults = {row: sum(fault.switch.id == row for fault in TABLE_FAULTS) for row in SWITCHES}
+    faults = {row: sum(fault.change.id == row for fault in TABLE_FAULTS) for row in SWITCHES}
     tests = sum(len(checks) for checks in ROWS.values())
     probes = sum(cell.probe for switch in SWITCHES.values() for cell in switch.cells)
     cells = sum(len(switch.cells) for switch in SWITCHES.values())

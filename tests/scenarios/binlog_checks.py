@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from conformance.cli.logs import read_log
+from conformance.logs import parts
+from conformance.logs.events import read_log
+from conformance.logs.rows import tuples as rows
 from conformance.reference.binlog.control_events import HeartbeatV2, Rotate, Xid
 from conformance.reference.binlog.files import decode_file
 from conformance.reference.binlog.format_description import FormatDescription
@@ -21,13 +23,13 @@ from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.event_types import EventType
 from conformance.reference.text.row_changes import RowChanges
 from generators.streams import stream
-from scenarios.binlogs import parts, rows
-from scenarios.binlogs.options import Options, parse_options
-from tests.logs import row_group
+from scenarios.spark.options import parse_options
+from tests.written_logs import row_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from conformance.logs.rows.options import Options
     from generators.draw import Draw
 
 FILES: Final = sorted(Path(__file__).parents[1].glob("data/binlogs/*.binlog"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from scenarios.binlogs.parts import Part
+from conformance.logs.parts import Part
 from scenarios.estimate.inline import measure
 
 if TYPE_CHECKING:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from conformance.cli.main import run
-from scenarios.binlogs.parts import parts_of
 from scenarios.estimate import inline
+from tests.faults.fault import Fault
+from tests.faults.runner import each, plant_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TypeAlias
-
-    from scenarios.binlogs.parts import Part
 
     Estimate: TypeAlias = Callable[..., tuple[int, str, str]]
 
@@ -56,23 +55,18 @@ def test_damage_in_each_part(estimate: Estimate, tmp_path: Path, place: int) -> 
     assert estimate("--format", "json", "--jobs", "3", log) == alone
 
 
-@pytest.mark.planted
-@pytest.mark.parametrize("fault", ["a-part-is-left-out", "a-part-comes-twice", "a-part-reads-on"])
-def test_what_the_comparison_finds(estimate: Estimate, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+PART_FAULTS = (
+    Fault("a-part-is-left-out", "", "Every part is read.", lambda parts: parts[:1] + parts[2:]),
+    Fault("a-part-comes-twice", "", "A part is read once.", lambda parts: [*parts, parts[1]]),
+    Fault("a-part-reads-on", "", "A part ends where the next begins.",
+          lambda parts: [*parts[:-2], parts[-2]._replace(stop=None), parts[-1]]),
+)  # fmt: skip
+
+
+@each(PART_FAULTS)
+def test_what_the_comparison_finds(estimate: Estimate, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     alone = estimate("--format", "json", LOG)
-
-    def wrong(file: str, size: int) -> list[Part]:
-        parts = parts_of(file, size)
-        assert len(parts) > 2
-        match fault:
-            case "a-part-is-left-out":
-                return parts[:1] + parts[2:]
-            case "a-part-comes-twice":
-                return [*parts, parts[1]]
-            case _:
-                return [*parts[:-2], parts[-2]._replace(stop=None), parts[-1]]
-
-    monkeypatch.setattr(inline, "parts_of", wrong)
+    plant_in(monkeypatch, inline, "parts_of", fault.change)
     assert estimate("--format", "json", "--jobs", "2", LOG) != alone
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from conformance.cli.console import InputCorrupt
 from conformance.cli.matrix import command
 from conformance.reference.errors import DecodeError, MysqlError
 from conformance.reference.jsonb.encode import encode
@@ -17,6 +16,7 @@ from conformance.reference.jsonb.values import UInt
 from conformance.reference.partial.decision import decide
 from conformance.reference.partial.expression import Assignment, Columns
 from conformance.reference.partial.update import update_row
+from conformance.user_errors import InputCorrupt
 from generators import documents, updates
 from generators.draw import Stream
 from scenarios.estimate.costs import FieldCost, field_cost

@@ -13,7 +13,8 @@ from scenarios import overview as module
 from scenarios.inline import SqliteStore, all_rows
 from scenarios.matrix import Matrix, load_matrix
 from scenarios.overview import PERCENTILES, SHARES, Overview, overview
-from tests.scenarios.faults_of_matrices import FIGURE_FAULTS
+from tests.faults.fault import Fault
+from tests.faults.runner import each, plant_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,49 +112,48 @@ def test_the_figures_are_those_of_the_rows(matrix: Matrix, good: list[list[int]]
     assert differs(matrix, good) == []
 
 
-@pytest.mark.planted("FR11", "FR12")
-@pytest.mark.parametrize("fault", FIGURE_FAULTS)
+FIGURE_FAULTS = tuple(
+    Fault(name, "FR11 FR12", sentence, words)
+    for name, sentence, words in (
+        ("a-setting-has-the-sums-of-another", "Sums are by setting.",
+         ("SELECT 1 AS place, `shape`", "SELECT 1 AS place, `update` / 2")),
+        ("rows-without-an-event-are-left-out-of-the-sizes", "Sizes are of all rows.",
+         ("WHERE `document` > 0", "WHERE `event_on` > 0")),
+        ("one-row-image-for-all", "Each image has its sums.", ("SELECT `image` AS image", "SELECT 0 AS image")),
+        ("tables-without-a-key-are-with-the-others", "Tables without a key are apart.",
+         ("WHEN `key` = 2 THEN 1", "WHEN `key` = 3 THEN 1")),
+        ("the-unique-key-is-none", "A unique key is one.", ("WHEN `key` = 2 THEN 1", "WHEN `key` > 0 THEN 1")),
+        ("per-mille-are-rounded-up", "Per mille are rounded down.",
+         ("`event_on` * 1000 / `event_off`", "(`event_on` * 1000 + `event_off` - 1) / `event_off`")),
+        ("the-overhead-of-partial-events-alone", "The overhead is that of all events.",
+         ("WHERE `event_on` > 0", "WHERE `partial_columns` > 0")),
+        ("the-last-class-is-left-out", "Every row is in a class.",
+         (f"ELSE {len(SHARES)} END AS share", f"ELSE {len(SHARES) - 1} END AS share")),
+    )
+)  # fmt: skip
+"""Words of a query, and those in their place."""
+
+
+@each(FIGURE_FAULTS)
 def test_a_fault_of_the_figures_is_caught(
-    fault: str, matrix: Matrix, good: list[list[int]], monkeypatch: pytest.MonkeyPatch
+    fault: Fault, matrix: Matrix, good: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def asked(old: str, new: str) -> None:
-        query = SqliteStore.query
-        met = []
+    query = SqliteStore.query
+    met = []
 
-        def planted(self: SqliteStore, text: str) -> list[tuple[Any, ...]]:
-            met.append(old in text)
-            return query(self, text.replace(old, new))
+    def planted(self: SqliteStore, text: str) -> list[tuple[Any, ...]]:
+        met.append(fault.change[0] in text)
+        return query(self, text.replace(*fault.change))
 
-        monkeypatch.setattr(SqliteStore, "query", planted)
-        assert differs(matrix, good)
-        assert any(met)
+    monkeypatch.setattr(SqliteStore, "query", planted)
+    assert differs(matrix, good)
+    assert any(met)
 
-    match fault:
-        case "a-setting-has-the-sums-of-another":
-            asked("SELECT 1 AS place, `shape`", "SELECT 1 AS place, `update` / 2")
-        case "words-are-shifted-by-one":
-            words = Matrix.words
 
-            def shifted(self: Matrix, name: str) -> tuple[str, ...] | None:
-                found = words(self, name)
-                return found if found is None else (*found[1:], found[0])
-
-            seen = seen_of(matrix, good)
-            monkeypatch.setattr(Matrix, "words", shifted)
-            assert seen_of(matrix, good).lines != seen.lines
-        case "rows-without-an-event-are-left-out-of-the-sizes":
-            asked("WHERE `document` > 0", "WHERE `event_on` > 0")
-        case "one-row-image-for-all":
-            asked("SELECT `image` AS image", "SELECT 0 AS image")
-        case "tables-without-a-key-are-with-the-others":
-            asked("WHEN `key` = 2 THEN 1", "WHEN `key` = 3 THEN 1")
-        case "the-unique-key-is-none":
-            asked("WHEN `key` = 2 THEN 1", "WHEN `key` > 0 THEN 1")
-        case "per-mille-are-rounded-up":
-            asked("`event_on` * 1000 / `event_off`", "(`event_on` * 1000 + `event_off` - 1) / `event_off`")
-        case "the-overhead-of-partial-events-alone":
-            asked("WHERE `event_on` > 0", "WHERE `partial_columns` > 0")
-        case "the-last-class-is-left-out":
-            asked(f"ELSE {len(SHARES)} END AS share", f"ELSE {len(SHARES) - 1} END AS share")
-        case _:
-            raise AssertionError(fault)
+@pytest.mark.planted("FR11", "FR12")
+def test_words_that_are_shifted_by_one_are_seen(
+    matrix: Matrix, good: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = seen_of(matrix, good)
+    plant_in(monkeypatch, Matrix, "words", lambda found: found and (*found[1:], found[0]))
+    assert seen_of(matrix, good).lines != seen.lines

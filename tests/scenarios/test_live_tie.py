@@ -12,13 +12,14 @@ import pytest
 from conformance.cases import predict
 from conformance.cli.main import run
 from conformance.reference.partial.decision import Decision, decide
-from conformance.servers.roles.update_cases import run_case
 from scenarios import live
 from scenarios.live import bundles, run_live, sample
 from scenarios.matrix import Matrix, MatrixError, load_matrix
-from tests.scenarios.faults_of_matrices import LIVE_FAULTS
+from tests.faults.fault import Fault
+from tests.faults.runner import each, plant_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from conformance.cases.observation import Observation
@@ -64,33 +65,36 @@ def test_a_real_server_writes_what_the_rows_of_the_matrix_say(wide: Matrix, serv
     assert result.bytes > 10_000_000
 
 
+def _never(before: object, after: object, change: Any, *, partial_json: bool) -> Decision:
+    true = decide(before, after, change, partial_json=partial_json)
+    return Decision(False, after, "planted") if true.reason == "smaller" else true  # type: ignore[arg-type]
+
+
+def _off_by_one(sample: Iterable[Any]) -> Iterator[Any]:
+    return (replace(item, event_on=item.event_on + 1) for item in sample)
+
+
+def _longer(observation: Observation) -> Observation:
+    events = tuple(event + b"\0" if event[4] in (31, 39) else event for event in observation.events)
+    return replace(observation, events=events)
+
+
+LIVE_FAULTS = (
+    Fault("model-never-partial", "FR11 FR12", "The model decides as the server.",
+          lambda patch: patch.setattr(predict, "decide", _never)),
+    Fault("size-in-a-row-is-off-by-one", "FR11 FR12", "A row's size is that of the server's event.",
+          lambda patch: plant_in(patch, live, "sample", _off_by_one)),
+    Fault("an-event-is-a-byte-longer", "FR11 FR12", "The server's event is that of the model, byte for byte.",
+          lambda patch: plant_in(patch, live, "run_case", _longer)),
+)  # fmt: skip
+
+
 @pytest.mark.live
-@pytest.mark.planted("FR11", "FR12")
-@pytest.mark.parametrize("fault", LIVE_FAULTS)
+@each(LIVE_FAULTS)
 def test_what_differs_from_a_real_server_is_noticed(
-    fault: str, wide: Matrix, server: ProcessServer, monkeypatch: pytest.MonkeyPatch
+    fault: Fault, wide: Matrix, server: ProcessServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    match fault:
-        case "model-never-partial":
-
-            def never(before: object, after: object, change: Any, *, partial_json: bool) -> Decision:
-                true = decide(before, after, change, partial_json=partial_json)
-                return Decision(False, after, "planted") if true.reason == "smaller" else true  # type: ignore[arg-type]
-
-            monkeypatch.setattr(predict, "decide", never)
-        case "size-in-a-row-is-off-by-one":
-            of = live.sample
-            monkeypatch.setattr(
-                live, "sample", lambda *which: (replace(item, event_on=item.event_on + 1) for item in of(*which))
-            )
-        case "an-event-is-a-byte-longer":
-
-            def longer(*arguments: Any) -> Observation:
-                observation = run_case(*arguments)
-                events = tuple(event + b"\0" if event[4] in (31, 39) else event for event in observation.events)
-                return replace(observation, events=events)
-
-            monkeypatch.setattr(live, "run_case", longer)
+    fault.change(monkeypatch)
     result = run_live(wide, server, 12, lambda _: None)
     assert result.mismatches > 0
     assert result.differences[0].startswith("matrix:tiny/")

@@ -17,12 +17,15 @@ from scenarios.codes import Code
 from scenarios.inline import SqliteStore, all_rows
 from scenarios.matrix import Matrix, load_matrix, matrix_names
 from scenarios.overview import Overview
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.faults.spark.catalogue import BROKEN_BY, FAULTS
 from tests.faults.spark.planting import planted
-from tests.scenarios.faults_of_matrices import AGGREGATION_FAULTS, BUDGET_FAULTS, WORKER_FAULTS, MatrixFault
+from tests.scenarios.faults_of_matrices import WORKER_FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
 
 pytestmark = pytest.mark.slow
 
@@ -41,11 +44,11 @@ def judged(matrix: Matrix, rows_: Sequence[Sequence[int]], counts: list[int]) ->
 # -------------------------------------------------------------------------------------------------------------- worker
 
 
-@pytest.mark.parametrize("fault", WORKER_FAULTS, ids=lambda fault: f"{fault.id}-{fault.matrix}")
-def test_a_fault_of_the_worker_is_caught(fault: MatrixFault, monkeypatch: pytest.MonkeyPatch) -> None:
-    matrix = load_matrix(fault.matrix)
+@pytest.mark.parametrize("fault", WORKER_FAULTS, ids=lambda fault: f"{fault.id}-{fault.at}")
+def test_a_fault_of_the_worker_is_caught(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = load_matrix(fault.at)
     counts = counts_of(matrix)
-    if fault.by == "digest":
+    if fault.says == "digest":
         counts = counts[:4] + [0] * (matrix.cells - 4)
         good = digest.tally(row for cell in (0, 1, 2, 3) for row in worker.run_block(matrix, cell, 0, PER_CELL))
         assert good == digest.tally(_backwards(matrix, counts))
@@ -58,7 +61,7 @@ def test_a_fault_of_the_worker_is_caught(fault: MatrixFault, monkeypatch: pytest
         rows_ = list(all_rows(matrix, counts))
     judgement = judged(matrix, rows_, counts)
     assert not judgement.passed
-    (item,) = (item for item in judgement.budgets if item.budget.id == fault.by)
+    (item,) = (item for item in judgement.budgets if item.budget.id == fault.says)
     assert item.verdict == "fail"
     assert item.offenders
     content = results.results(_facts(matrix, sum(counts)), judgement, Overview())
@@ -192,22 +195,23 @@ def test_a_budget_passes_good_rows_and_fails_on_rows_that_break_it_by_one(
         assert item.verdict == word, (item.met, item.broken)
 
 
-@pytest.mark.planted("FR11")
-@pytest.mark.parametrize("fault", BUDGET_FAULTS)
+_CAN_FAIL = "A rule fails on rows that break it by one."
+BUDGET_FAULTS = (
+    Fault("always", "FR11", _CAN_FAIL, lambda budget: replace(budget, must="verdict = verdict")),
+    Fault("off-by-one", "FR11", _CAN_FAIL,
+          lambda budget: replace(budget, constants=tuple((key, value + 1) for key, value in budget.constants))),
+    Fault("of-another-option", "FR11", _CAN_FAIL, lambda budget: replace(budget, where="event_on < 0")),
+)  # fmt: skip
+
+
+@each(BUDGET_FAULTS)
 @pytest.mark.parametrize(("name", "budget_id"), [("size-budget", "full-plus-one"), ("break-even", "margin")])
 def test_a_budget_that_cannot_fail_is_caught(
-    fault: str, name: str, budget_id: str, good_rows: dict[str, list[tuple[int, ...]]]
+    fault: Fault, name: str, budget_id: str, good_rows: dict[str, list[tuple[int, ...]]]
 ) -> None:
     matrix = load_matrix(name)
     (budget,) = (budget for budget in matrix.budgets if budget.id == budget_id)
-    match fault:
-        case "always":
-            budget = replace(budget, must="verdict = verdict")
-        case "off-by-one":
-            budget = replace(budget, constants=tuple((key, value + 1) for key, value in budget.constants))
-        case "of-another-option":
-            budget = replace(budget, where="event_on < 0")
-    planted = replace(matrix, budgets=(budget,))
+    planted = replace(matrix, budgets=(fault.change(budget),))
     good, bad = (
         judged(planted, rows_, []).budgets[0].verdict
         for rows_ in (good_rows[name], _doctored(matrix, good_rows[name], budget_id))
@@ -218,37 +222,53 @@ def test_a_budget_that_cannot_fail_is_caught(
 # --------------------------------------------------------------------------------------------------------- aggregation
 
 
-@pytest.mark.planted("FR11", "FR12")
-@pytest.mark.parametrize("fault", AGGREGATION_FAULTS)
-def test_a_fault_of_the_aggregation_is_caught(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def _without_wrong_rows(rows_: list[list[int]]) -> list[list[int]]:
+    """Leave out the wrong rows."""
+    verdict = load_matrix("break-even").columns.index("verdict")
+    rows_[9][verdict] = 11
+    return [row for row in rows_ if row[verdict] < 10]
+
+
+_ROWS = "Every row is counted once."
+AGGREGATION_FAULTS = (
+    Fault("a-cell-is-left-out", "FR11 FR12", _ROWS, lambda rows: [row for row in rows if row[0] != 7]),
+    Fault("wrong-rows-are-left-out", "FR11 FR12", _ROWS, _without_wrong_rows),
+    Fault("a-row-is-counted-twice", "FR11 FR12", _ROWS, lambda rows: [*rows, rows[5]]),
+    Fault("a-block-is-missing", "FR11 FR12", _ROWS,
+          lambda rows: [row for row in rows if not (row[0] == 3 and row[1] >= 2)]),
+    Fault("a-finished-cell-is-added-again", "FR11 FR12", _ROWS,
+          lambda rows: [*rows, *(row for row in rows if row[0] == 8)]),
+)  # fmt: skip
+
+
+@each(AGGREGATION_FAULTS)
+def test_a_fault_of_the_aggregation_is_caught(fault: Fault) -> None:
     matrix = load_matrix("break-even")
     counts = [4] * matrix.cells
     rows_ = [list(row) for row in all_rows(matrix, counts)]
-    verdict = matrix.columns.index("verdict")
     assert judged(matrix, rows_, counts).passed
-    match fault:
-        case "a-cell-is-left-out":
-            rows_ = [row for row in rows_ if row[0] != 7]
-        case "wrong-rows-are-left-out":
-            rows_[9][verdict] = 11
-            assert judged(matrix, rows_, counts).unexplained == 1
-            rows_ = [row for row in rows_ if row[verdict] < 10]
-        case "a-row-is-counted-twice":
-            rows_.append(rows_[5])
-        case "a-block-is-missing":
-            rows_ = [row for row in rows_ if not (row[0] == 3 and row[1] >= 2)]
-        case "a-finished-cell-is-added-again":
-            rows_ += [row for row in rows_ if row[0] == 8]
-        case "one-column-is-not-in-the-digest":
-            last = [[*row[:-1], row[-1] + 1] for row in rows_]
-            assert digest.tally(last) != digest.tally(rows_)
-            whole = digest.row_hash
-            monkeypatch.setattr(digest, "row_hash", lambda row: whole(row[:-1]))
-            assert digest.tally(last) == digest.tally(rows_)  # what test_every_column_is_in_the_digest forbids
-            return
-    judgement = judged(matrix, rows_, counts)
+    judgement = judged(matrix, fault.change(rows_), counts)
     assert judgement.unsound
     assert not judgement.passed
+
+
+def test_a_wrong_row_is_unexplained() -> None:
+    matrix = load_matrix("break-even")
+    counts = [4] * matrix.cells
+    rows_ = [list(row) for row in all_rows(matrix, counts)]
+    rows_[9][matrix.columns.index("verdict")] = 11
+    assert judged(matrix, rows_, counts).unexplained == 1
+
+
+@pytest.mark.planted("FR11", "FR12")
+def test_a_digest_without_a_column_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = load_matrix("break-even")
+    rows_ = [list(row) for row in all_rows(matrix, [4] * matrix.cells)]
+    last = [[*row[:-1], row[-1] + 1] for row in rows_]
+    assert digest.tally(last) != digest.tally(rows_)
+    whole = digest.row_hash
+    monkeypatch.setattr(digest, "row_hash", lambda row: whole(row[:-1]))
+    assert digest.tally(last) == digest.tally(rows_)  # what test_every_column_is_in_the_digest forbids
 
 
 def test_the_encoder_is_not_what_the_tests_patched() -> None:

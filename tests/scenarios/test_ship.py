@@ -45,7 +45,7 @@ def test_the_zip_is_still_there_for_an_executor_that_comes_late(monkeypatch: pyt
         "conformance/version.py",
         "scenarios/worker.py",
         "scenarios/spark/binlogs.py",
-        "scenarios/binlogs/rows.py",
+        "conformance/logs/rows/tuples.py",
     } <= set(zipfile.ZipFile(Path(place)).namelist())
 
 

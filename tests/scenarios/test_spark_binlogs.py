@@ -84,7 +84,7 @@ def test_batches_are_bounded_by_bytes(options: dict[str, str]) -> None:
 
 
 def test_a_row_that_spark_cannot_hold_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from scenarios.binlogs.parts import Part
+    from conformance.logs.parts import Part
     from scenarios.spark import batches
 
     monkeypatch.setattr(batches, "LARGEST", 700)
@@ -99,7 +99,7 @@ def test_a_row_that_spark_cannot_hold_says_so(monkeypatch: pytest.MonkeyPatch) -
 def test_images_without_a_variant_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     from pyspark.sql.variant_utils import VariantBuilder
 
-    from scenarios.binlogs.parts import Part
+    from conformance.logs.parts import Part
     from scenarios.spark.batches import read_batches
 
     monkeypatch.setattr(VariantBuilder.__init__, "__defaults__", (250,))  # its limit is 16 MB

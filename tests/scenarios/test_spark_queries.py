@@ -96,8 +96,8 @@ def test_columns_are_those_that_are_named(load: Any, spark: Any, monkeypatch: py
 
 
 def test_images_that_nobody_selects_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    from scenarios.binlogs import rows
-    from scenarios.binlogs.parts import Part
+    from conformance.logs.parts import Part
+    from conformance.logs.rows import tuples as rows
     from scenarios.spark.batches import read_batches
     from tests.scenarios.binlog_checks import asked
 

@@ -10,13 +10,15 @@ import shlex
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.checks.decoders.suite import load_suite
 from conformance.harness.decoders import OpenedSubject
 from conformance.verdict import Verdict
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 
 if TYPE_CHECKING:
     from conformance.cases.decoder_case import DecoderCase
@@ -29,29 +31,21 @@ LOSS, FAIL, REFUSED = Verdict.SILENT_LOSS, Verdict.FAIL, Verdict.REFUSED
 SELECTED = 17  # one Case of so many stands beside those about the requirement
 
 
-class Faulty(NamedTuple):
-    """A subject; the requirement and verdict that catch it; other verdicts that it may get."""
-
-    name: str
-    requirement: str
-    verdict: Verdict
-    others: frozenset[Verdict] = frozenset()
-    cases: int | None = None  # of the suite; else those about the requirement, and a few more
-
-    @property
-    def spec(self) -> str:
-        kind, _, rest = self.name.partition(":")
-        if kind == "py":
-            return f"py:{MODULE}.{rest}"
-        fault, _, options = rest.partition("?")
-        command = (
-            f"{kind}:{shlex.quote(sys.executable)} -m {MODULE}.{'protocol' if kind == 'jsonl' else 'command'} {fault}"
-        )
-        return f"{command}{' {file}' if kind == 'cmd' else ''}{'?' + options if options else ''}"
+def spec_of(name: str) -> str:
+    """The subject of this name, as ``--subject`` names it."""
+    kind, _, rest = name.partition(":")
+    if kind == "py":
+        return f"py:{MODULE}.{rest}"
+    fault, _, options = rest.partition("?")
+    command = f"{kind}:{shlex.quote(sys.executable)} -m {MODULE}.{'protocol' if kind == 'jsonl' else 'command'} {fault}"
+    return f"{command}{' {file}' if kind == 'cmd' else ''}{'?' + options if options else ''}"
 
 
-def faulty(name: str, requirement: str, verdict: Verdict, *others: Verdict, cases: int | None = None) -> Faulty:
-    return Faulty(name, requirement, verdict, frozenset(others), cases)
+def faulty(name: str, requirement: str, verdict: Verdict, *others: Verdict, cases: int | None = None) -> Fault:
+    """A subject; the requirement and verdict that catch it; other verdicts that it may get. ``cases``: of the suite;
+    else those about the requirement, and a few more."""
+    run = {"others": others, "cases": cases}
+    return Fault(f"{requirement}-{name}", requirement, name, spec_of(name), verdict.value, run=run)
 
 
 TABLE = (
@@ -115,9 +109,9 @@ def suite() -> list[DecoderCase]:
     return [case for case in load_suite().cases if not case.sparse]
 
 
-def chosen(fault: Faulty) -> list[DecoderCase]:
-    if fault.cases is not None:
-        return suite()[: fault.cases]
+def chosen(fault: Fault) -> list[DecoderCase]:
+    if fault.run["cases"] is not None:
+        return suite()[: fault.run["cases"]]
     return [
         case for number, case in enumerate(suite()) if not number % SELECTED or fault.requirement in case.requirements
     ]
@@ -128,17 +122,18 @@ def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-@pytest.mark.parametrize("fault", TABLE, ids=lambda fault: f"{fault.requirement}-{fault.name}")
-def test_a_faulty_subject_is_caught_under_its_requirement(fault: Faulty) -> None:
+@each(TABLE)
+def test_a_faulty_subject_is_caught_under_its_requirement(fault: Fault) -> None:
     found: Counter[tuple[str, Verdict]] = Counter()
-    with OpenedSubject(fault.spec) as subject:
+    with OpenedSubject(fault.change) as subject:
         for case in chosen(fault):
             judgement = subject.judge(case).judgement
             assert judgement is not None
             found[judgement.requirement, judgement.verdict] += 1
-    assert found[fault.requirement, fault.verdict], found
+    verdict = Verdict(fault.verdict)
+    assert found[fault.requirement, verdict], found
     verdicts = {verdict for _, verdict in found} - {Verdict.PASS, Verdict.NOT_APPLICABLE}
-    assert verdicts <= {fault.verdict, *fault.others}, found
+    assert verdicts <= {verdict, *fault.run["others"]}, found
 
 
 def test_the_same_decoder_without_a_fault_passes_everything() -> None:
@@ -149,12 +144,12 @@ def test_the_same_decoder_without_a_fault_passes_everything() -> None:
 
 @pytest.mark.parametrize("spec", ["py:reading:Reader", "jsonl:soundly", "cmd:soundly"])
 def test_an_adapter_without_a_fault_passes(spec: str) -> None:
-    with OpenedSubject(faulty(spec, "", Verdict.PASS).spec) as subject:
+    with OpenedSubject(spec_of(spec)) as subject:
         assert {subject.judge(case).verdict for case in suite()[:5]} == {Verdict.PASS}
 
 
 def test_one_crash_costs_one_case() -> None:
-    with OpenedSubject(faulty("jsonl:crash_on_the_third", "", Verdict.CRASH).spec) as subject:
+    with OpenedSubject(spec_of("jsonl:crash_on_the_third")) as subject:
         verdicts = [subject.judge(case).verdict for case in suite()[:5]]
     assert verdicts == [Verdict.PASS, Verdict.PASS, Verdict.CRASH, Verdict.PASS, Verdict.PASS]
 

@@ -14,6 +14,8 @@ import pytest
 from conformance.reference import portable
 from conformance.reference.jsonb import parse, text_reader
 from conformance.reference.sql import expressions, statement_words, tokens
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.live import ROOT
 from tests.systems import answers
 from tests.systems.answers import digest, recorded
@@ -22,7 +24,6 @@ from tests.systems.said import changed, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
 
 
 def test_every_kind_has_its_digests() -> None:
@@ -50,23 +51,21 @@ _LOSING = re.compile(
     statement_words._PLAIN.pattern.replace(r"--(?=\s|$)", r"--(?=\s|$)|--"), statement_words._PLAIN.flags
 )
 
-# A kind, what is planted, and where.
-PLANTED: dict[str, tuple[str, ModuleType, str, object]] = {
-    "place of json": ("JSON texts", parse, "read", pythons_own_reader),
-    "groups of 3.11.2": ("words and tokens", statement_words, "_PLAIN", _LOSING),
-    "repr": ("code points", tokens, "shown", lambda value: repr(value).upper()),
-    "case of names": ("code points", expressions, "folded", lambda name: name),
-    "depth of the stack": ("depth", expressions, "_SHALLOW", 10**6),
-    "levels of JSON": ("keyrings", portable, "MAX_LEVELS", 10**6),
-}
+_SAME = "Every Python says the same."
+PLANTED = (
+    Fault("place of json", "", _SAME, (parse, "read", pythons_own_reader), at="JSON texts"),
+    Fault("groups of 3.11.2", "", _SAME, (statement_words, "_PLAIN", _LOSING), at="words and tokens"),
+    Fault("repr", "", _SAME, (tokens, "shown", lambda value: repr(value).upper()), at="code points"),
+    Fault("case of names", "", _SAME, (expressions, "folded", lambda name: name), at="code points"),
+    Fault("depth of the stack", "", _SAME, (expressions, "_SHALLOW", 10**6), at="depth"),
+    Fault("levels of JSON", "", _SAME, (portable, "MAX_LEVELS", 10**6), at="keyrings"),
+)  # fmt: skip
 
 
-@pytest.mark.planted  # breaks no requirement of a worklog
-@pytest.mark.parametrize("fault", PLANTED)
-def test_what_python_says_itself_changes_the_digest(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    name, module, attribute, planted = PLANTED[fault]
-    monkeypatch.setattr(module, attribute, planted)
-    assert digest(name) != recorded()[name]
+@each(PLANTED)
+def test_what_python_says_itself_changes_the_digest(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*fault.change)
+    assert digest(fault.at) != recorded()[fault.at]
 
 
 def test_mutations_depend_on_the_bytes_alone() -> None:

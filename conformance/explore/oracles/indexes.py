@@ -72,10 +72,12 @@ def _multi_valued(connection: Connection, schema: str, table: TableFacts, index:
         f"JSON_TABLE(IF(JSON_TYPE({array}) = 'ARRAY', {array}, '[]'), '$[*]' COLUMNS (m JSON PATH '$')) AS d "
         f"WHERE {fit} ORDER BY 1 LIMIT {_MEMBERS}"
     ).rows
+    # An index of numbers takes TRUE for 1, and MEMBER OF does not: arrays with booleans are left out.
+    typed = f" AND NOT JSON_CONTAINS({array}, 'true') AND NOT JSON_CONTAINS({array}, 'false')" if number else ""
     for (member,) in members:
         value = (member or b"").decode() if number else quoted((member or b"").decode())
         show = tuple(
-            f"SELECT {words} FROM {{schema}}`{table.name}` {hint} WHERE {value} MEMBER OF ({array})"
+            f"SELECT {words} FROM {{schema}}`{table.name}` {hint} WHERE {value} MEMBER OF ({array}){typed}"
             for hint in (f"FORCE INDEX (`{index.name}`)", "USE INDEX ()")
         )
         answers = [

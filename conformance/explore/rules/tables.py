@@ -83,7 +83,8 @@ _GENERATED: Final = (
     ("TINYINT", "JSON_CONTAINS_PATH({j}, 'one', '$.arr', '$.b')"),
 )
 _FUNCTIONAL: Final = (
-    "(CAST({j}->>'$.a' AS CHAR(40)))", "(JSON_LENGTH({j}))", "(CAST(LEFT({j}->>'$.b', 50) AS CHAR(50)) ) DESC",
+    "(CAST(LEFT({j}->>'$.a', 40) AS CHAR(40)))", "(JSON_LENGTH({j}))",
+    "(CAST(LEFT({j}->>'$.b', 50) AS CHAR(50)) ) DESC",
     "(JSON_TYPE({j}->'$.c')), id", "(SHA2({j}, 256))", "(JSON_VALUE({j}, '$.a' RETURNING SIGNED))",
 )  # fmt: skip
 _MULTI_VALUED: Final = (

@@ -63,6 +63,10 @@ class Workload:
             for _ in range(draw.integer(2, 8)):
                 yield insert(draw, table, self.tables)
 
+    def draw_from(self, draw: Draw) -> None:
+        """Let another source decide from now on."""
+        self._draw = draw
+
     def told(self, step: Step, error: int) -> None:
         """Take the outcome of a step: 0, or the number of its error; below 0 if it was not run."""
         if error and step.shape == "create-table":  # an index that this server does not make: nothing to work with

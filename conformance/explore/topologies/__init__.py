@@ -29,6 +29,8 @@ class Topology:
         return world
 
 
+SINGLE: Final = "single"
+"""The topology in which a problem of one server is shrunk: it starts fastest."""
 TOPOLOGIES: Final[Mapping[str, Topology]] = {
     "assign-gtids": Topology("linked", "assign_gtids"),
     "chain": Topology("linked", "chain"),
@@ -42,5 +44,5 @@ TOPOLOGIES: Final[Mapping[str, Topology]] = {
     "privileges": Topology("linked", "privileges"),
     "rewrite-db": Topology("renamed", "rewrite_db"),
     "semisync": Topology("linked", "semisync"),
-    "single": Topology("linked", "single"),
+    SINGLE: Topology("linked", "single"),
 }

@@ -19,7 +19,10 @@ _DURABLE: Final = {**GTID, "innodb-flush-log-at-trx-commit": "1", "sync-binlog":
 _ASSIGNED: Final = "8d0a5d3c-4f3b-4f0e-9d55-2b1c0d6e7f80"
 _APPLIER: Final = "'lab_applier'@'localhost'"
 # What the row events and the definitions of a workload need, and no more.
-_EVERYWHERE: Final = ("REPLICATION_APPLIER", "SESSION_VARIABLES_ADMIN", "SYSTEM_USER", "SET_ANY_DEFINER", "ALLOW_NONEXISTENT_DEFINER")
+_EVERYWHERE: Final = (
+    "REPLICATION_APPLIER", "SESSION_VARIABLES_ADMIN", "SYSTEM_USER", "SET_ANY_DEFINER", "ALLOW_NONEXISTENT_DEFINER",
+    "FLUSH_STATUS", "FLUSH_TABLES",
+)  # fmt: skip
 _IN_SCHEMAS: Final = (
     "SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "REFERENCES", "TRIGGER",
     "CREATE VIEW", "SHOW VIEW", "CREATE ROUTINE", "ALTER ROUTINE", "EXECUTE",

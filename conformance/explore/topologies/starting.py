@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GTID: Final = {"gtid-mode": "ON", "enforce-gtid-consistency": "ON"}
 ANONYMOUS: Final = {"gtid-mode": "OFF", "enforce-gtid-consistency": "OFF"}
 _COMMON: Final = {
-    "log-bin-trust-function-creators": "ON", "binlog-row-value-options": "PARTIAL_JSON",
+    "log-bin-trust-function-creators": "ON", "binlog-row-value-options": "PARTIAL_JSON", "binlog-row-metadata": "FULL",
     "replica-parallel-workers": "4", "replica-transaction-retries": "10",
 }  # fmt: skip
 

@@ -19,7 +19,7 @@ from conformance.reference.boundaries.markers import BoundaryType, mark, marker_
 from conformance.reference.boundaries.observed_event import query_text
 from conformance.reference.event_types import EventType
 from conformance.servers.wire.capture import Capture
-from tests.checks.fault import Fault, swap
+from tests.faults.fault import Fault, swap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,32 +69,19 @@ def _grown(events: list[bytes]) -> list[bytes]:
 # --- TL1: each event has its mark ------------------------------------------------------------------------------------
 
 MARK_FAULTS: Final = [
-    Fault(
-        id="marks/rows-unmarked",
-        requirement="TL1",
-        sentence="Every event of a transaction has a marker.",
-        change=_remarked(lambda events, number: events[number][4] in _ROWS, 0, all_of_them=True),
-    ),
-    Fault(
-        id="marks/ddl-self-behind-gtid",
-        requirement="TL1",
-        sentence="A statement without BEGIN behind a GTID is the end of its transaction.",
-        change=_remarked(
-            lambda events, number: (
-                _behind_gtid(events, number)
-                and events[number][4] == EventType.QUERY
-                and _marker(events[number]) == BoundaryType.END_TRANSACTION
-            ),
-            BoundaryType.SELF_CONTAINED,
-        ),
-    ),
-    Fault(
-        id="marks/take-room",
-        requirement="TL1",
-        sentence="Markers need no additional space.",
-        change=_grown,
-    ),
-]
+    Fault("marks/rows-unmarked", "TL1", "Every event of a transaction has a marker.",
+          _remarked(lambda events, number: events[number][4] in _ROWS, 0, all_of_them=True)),
+    Fault("marks/ddl-self-behind-gtid", "TL1", "A statement without BEGIN behind a GTID is the end of its transaction.",
+          _remarked(
+              lambda events, number: (
+                  _behind_gtid(events, number)
+                  and events[number][4] == EventType.QUERY
+                  and _marker(events[number]) == BoundaryType.END_TRANSACTION
+              ),
+              BoundaryType.SELF_CONTAINED,
+          )),
+    Fault("marks/take-room", "TL1", "Markers need no additional space.", _grown),
+]  # fmt: skip
 
 # --- TF1: a server that writes markers itself ------------------------------------------------------------------------
 
@@ -112,97 +99,56 @@ def marking(patch: pytest.MonkeyPatch, change: Callable[[list[bytes]], list[byte
 
 
 OWN_MARK_FAULTS: Final = [
-    Fault(
-        id="own/rows-unmarked",
-        requirement="TF1",
-        sentence="Every event has a marker.",
-        change=MARK_FAULTS[0].change,
-    ),
-    Fault(
-        id="own/ddl-self-behind-gtid",
-        requirement="TF1",
-        sentence="Behind a GTID a statement without BEGIN ends its transaction.",
-        change=MARK_FAULTS[1].change,
-    ),
-    Fault(
-        id="own/begin-starts-again",
-        requirement="TF1",
-        sentence="Behind a GTID BEGIN is inside its transaction.",
-        change=_remarked(
-            lambda events, number: _is_begin(events[number]), BoundaryType.START_TRANSACTION, all_of_them=True
-        ),
-    ),
-    Fault(
-        id="own/reserved-value",
-        requirement="TF1",
-        sentence="No other values are written than those of the six types.",
-        change=_remarked(lambda events, number: events[number][4] == EventType.XID, 7, all_of_them=True),
-    ),
-]
+    Fault("own/rows-unmarked", "TF1", "Every event has a marker.", MARK_FAULTS[0].change),
+    Fault("own/ddl-self-behind-gtid", "TF1", "Behind a GTID a statement without BEGIN ends its transaction.",
+          MARK_FAULTS[1].change),
+    Fault("own/begin-starts-again", "TF1", "Behind a GTID BEGIN is inside its transaction.",
+          _remarked(
+              lambda events, number: _is_begin(events[number]), BoundaryType.START_TRANSACTION, all_of_them=True
+          )),
+    Fault("own/reserved-value", "TF1", "No other values are written than those of the six types.",
+          _remarked(lambda events, number: events[number][4] == EventType.XID, 7, all_of_them=True)),
+]  # fmt: skip
 
 # --- TN1: independent of binlog_format; TN2: independent of GTIDs ----------------------------------------------------
 
 FORMAT_FAULTS: Final = [
-    Fault(
-        id="marks/pre-statement-starts",
-        requirement="TN1",
-        sentence="INTVAR, RAND and USER_VAR inside a transaction are inside it.",
-        change=_remarked(
-            lambda events, number: events[number][4] in _PRE_STATEMENTS and not _behind_gtid(events, number),
-            BoundaryType.START_TRANSACTION,
-        ),
-    ),
-    Fault(
-        id="marks/statement-alone",
-        requirement="TN1",
-        sentence="A statement behind BEGIN is inside its transaction.",
-        change=_remarked(
-            lambda events, number: (
-                events[number][4] == EventType.QUERY
-                and not _is_begin(events[number])
-                and _marker(events[number]) == BoundaryType.INSIDE_TRANSACTION
-            ),
-            BoundaryType.SELF_CONTAINED,
-        ),
-    ),
-]
+    Fault("marks/pre-statement-starts", "TN1", "INTVAR, RAND and USER_VAR inside a transaction are inside it.",
+          _remarked(
+              lambda events, number: events[number][4] in _PRE_STATEMENTS and not _behind_gtid(events, number),
+              BoundaryType.START_TRANSACTION,
+          )),
+    Fault("marks/statement-alone", "TN1", "A statement behind BEGIN is inside its transaction.",
+          _remarked(
+              lambda events, number: (
+                  events[number][4] == EventType.QUERY
+                  and not _is_begin(events[number])
+                  and _marker(events[number]) == BoundaryType.INSIDE_TRANSACTION
+              ),
+              BoundaryType.SELF_CONTAINED,
+          )),
+]  # fmt: skip
 GTID_FAULTS: Final = [
-    Fault(
-        id="marks/begin-inside-without-gtid",
-        requirement="TN2",
-        sentence="Without a GTID it is BEGIN that starts a transaction.",
-        change=_remarked(lambda events, number: _is_begin(events[number]), BoundaryType.INSIDE_TRANSACTION),
-    ),
-    Fault(
-        id="marks/ddl-end-without-gtid",
-        requirement="TN2",
-        sentence="Without a GTID a statement without BEGIN is a transaction of its own.",
-        change=_remarked(
-            lambda events, number: (
-                events[number][4] == EventType.QUERY and _marker(events[number]) == BoundaryType.SELF_CONTAINED
-            ),
-            BoundaryType.END_TRANSACTION,
-        ),
-    ),
-]
+    Fault("marks/begin-inside-without-gtid", "TN2", "Without a GTID it is BEGIN that starts a transaction.",
+          _remarked(lambda events, number: _is_begin(events[number]), BoundaryType.INSIDE_TRANSACTION)),
+    Fault("marks/ddl-end-without-gtid", "TN2", "Without a GTID a statement without BEGIN is a transaction of its own.",
+          _remarked(
+              lambda events, number: (
+                  events[number][4] == EventType.QUERY and _marker(events[number]) == BoundaryType.SELF_CONTAINED
+              ),
+              BoundaryType.END_TRANSACTION,
+          )),
+]  # fmt: skip
 
 # --- TF2: comments of a printer; TF3: events in BINLOG statements ----------------------------------------------------
 
 
 TEXT_FAULTS: Final = [
-    Fault(
-        id="text/comment-lost",
-        requirement="TF2",
-        sentence="The marker of every event shows.",
-        change=swap(b"# boundary: Inside Transaction\n", b""),
-    ),
-    Fault(
-        id="text/other-name",
-        requirement="TF2",
-        sentence="The comment names the event's own boundary type.",
-        change=swap(b"# boundary: End Transaction\n", b"# boundary: Start Transaction\n"),
-    ),
-]
+    Fault("text/comment-lost", "TF2", "The marker of every event shows.",
+          swap(b"# boundary: Inside Transaction\n", b"")),
+    Fault("text/other-name", "TF2", "The comment names the event's own boundary type.",
+          swap(b"# boundary: End Transaction\n", b"# boundary: Start Transaction\n")),
+]  # fmt: skip
 
 
 def _in_binlog(change: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
@@ -219,19 +165,11 @@ def _in_binlog(change: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
 
 
 BINLOG_FAULTS: Final = [
-    Fault(
-        id="binlog/markers-lost",
-        requirement="TF3",
-        sentence="Events inside BINLOG statements keep their markers.",
-        change=_in_binlog(lambda event: mark(event, 0)),
-    ),
-    Fault(
-        id="binlog/markers-made-anew",
-        requirement="TF3",
-        sentence="Markers inside BINLOG statements are untouched.",
-        change=_in_binlog(lambda event: mark(event, BoundaryType.SELF_CONTAINED)),
-    ),
-]
+    Fault("binlog/markers-lost", "TF3", "Events inside BINLOG statements keep their markers.",
+          _in_binlog(lambda event: mark(event, 0))),
+    Fault("binlog/markers-made-anew", "TF3", "Markers inside BINLOG statements are untouched.",
+          _in_binlog(lambda event: mark(event, BoundaryType.SELF_CONTAINED))),
+]  # fmt: skip
 
 # --- TM1: the transition table ---------------------------------------------------------------------------------------
 
@@ -265,31 +203,14 @@ class _IgnoreMoves(worklog.BoundaryParser):
 
 
 TABLE_FAULTS: Final = [
-    Fault(
-        id="table/inside-after-end",
-        requirement="TM1",
-        sentence="Inside Transaction after End Transaction is an error.",
-        change=lambda _: _TakesInsideAfterEnd,
-    ),
-    Fault(
-        id="table/self-in-a-group",
-        requirement="TM1",
-        sentence="Self Contained inside a group is an error.",
-        change=lambda _: _TakesSelfInAGroup,
-    ),
-    Fault(
-        id="table/no-reset",
-        requirement="TM1",
-        sentence="After an error the parser is at Not Defined, and what is left of the group is told too.",
-        change=lambda _: _NeverResets,
-    ),
-    Fault(
-        id="table/ignore-moves",
-        requirement="TM1",
-        sentence="Ignore Boundary never moves the parser.",
-        change=lambda _: _IgnoreMoves,
-    ),
-]
+    Fault("table/inside-after-end", "TM1", "Inside Transaction after End Transaction is an error.",
+          lambda _: _TakesInsideAfterEnd),
+    Fault("table/self-in-a-group", "TM1", "Self Contained inside a group is an error.", lambda _: _TakesSelfInAGroup),
+    Fault("table/no-reset", "TM1",
+          "After an error the parser is at Not Defined, and what is left of the group is told too.",
+          lambda _: _NeverResets),
+    Fault("table/ignore-moves", "TM1", "Ignore Boundary never moves the parser.", lambda _: _IgnoreMoves),
+]  # fmt: skip
 
 # --- TP1: the shipped parser and real streams; TP2: what a replica says of broken ones -------------------------------
 
@@ -308,19 +229,10 @@ def _twice(events: list[bytes]) -> list[bytes]:
 
 
 STREAM_FAULTS: Final = [
-    Fault(
-        id="stream/xid-lost",
-        requirement="TP1",
-        sentence="A group behind BEGIN ends before the next one begins.",
-        change=_without_first(EventType.XID),
-    ),
-    Fault(
-        id="stream/gtid-twice",
-        requirement="TP1",
-        sentence="No GTID follows a GTID.",
-        change=_twice,
-    ),
-]
+    Fault("stream/xid-lost", "TP1", "A group behind BEGIN ends before the next one begins.",
+          _without_first(EventType.XID)),
+    Fault("stream/gtid-twice", "TP1", "No GTID follows a GTID.", _twice),
+]  # fmt: skip
 
 
 def _changed(place: int, change: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
@@ -329,49 +241,24 @@ def _changed(place: int, change: Callable[[Any], Any]) -> Callable[[list[Any]], 
 
 # What a replica said: a list of servers.receiving.Warned.
 WARNING_FAULTS: Final = [
-    Fault(
-        id="warnings/silent",
-        requirement="TP2",
-        sentence="Every event that the model does not expect is told.",
-        change=lambda warnings: warnings[1:],
-    ),
-    Fault(
-        id="warnings/elsewhere",
-        requirement="TP2",
-        sentence="The warning names the position of that event.",
-        change=_changed(0, lambda item: item._replace(position=item.position + 1)),
-    ),
-    Fault(
-        id="warnings/of-another-kind",
-        requirement="TP2",
-        sentence="The warning is that of the parser's state.",
-        change=_changed(0, lambda item: item._replace(code=10446 if item.code == 10445 else 10445)),
-    ),
-    Fault(
-        id="warnings/one-too-many",
-        requirement="TP2",
-        sentence="Nothing is told of what the model accepts.",
-        change=lambda warnings: [*warnings, *warnings[-1:]],
-    ),
-]
+    Fault("warnings/silent", "TP2", "Every event that the model does not expect is told.",
+          lambda warnings: warnings[1:]),
+    Fault("warnings/elsewhere", "TP2", "The warning names the position of that event.",
+          _changed(0, lambda item: item._replace(position=item.position + 1))),
+    Fault("warnings/of-another-kind", "TP2", "The warning is that of the parser's state.",
+          _changed(0, lambda item: item._replace(code=10446 if item.code == 10445 else 10445))),
+    Fault("warnings/one-too-many", "TP2", "Nothing is told of what the model accepts.",
+          lambda warnings: [*warnings, *warnings[-1:]]),
+]  # fmt: skip
 
 # --- TP3: mysqlbinlog --require-row-format ---------------------------------------------------------------------------
 
 # What became of a file: the place of the event that was refused, ``None`` if none was.
 ROW_FORMAT_FAULTS: Final = [
-    Fault(
-        id="row-format/takes-all",
-        requirement="TP3",
-        sentence="An event that is not row format ends the reading.",
-        change=lambda _: None,
-    ),
-    Fault(
-        id="row-format/later",
-        requirement="TP3",
-        sentence="The first event that is not row format ends the reading.",
-        change=lambda place: None if place is None else place + 1,
-    ),
-]
+    Fault("row-format/takes-all", "TP3", "An event that is not row format ends the reading.", lambda _: None),
+    Fault("row-format/later", "TP3", "The first event that is not row format ends the reading.",
+          lambda place: None if place is None else place + 1),
+]  # fmt: skip
 
 FAULTS: Final = [
     *MARK_FAULTS,

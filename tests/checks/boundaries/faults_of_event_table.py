@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.event_types import EventType
-from tests.checks.fault import Fault
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,6 +55,5 @@ _FAULTS: Final = (
     ("TS2", "statement", "The statement behind it is the end.", at(2, END, SELF, _VARIABLES)),
 )
 EVENT_TABLE_FAULTS: Final = [
-    Fault(id=f"{requirement}-{name}", requirement=requirement, sentence=sentence, change=change)
-    for requirement, name, sentence, change in _FAULTS
+    Fault(f"{requirement}-{name}", requirement, sentence, change) for requirement, name, sentence, change in _FAULTS
 ]

@@ -17,12 +17,13 @@ from conformance.reference.boundaries.markers import BoundaryType
 from conformance.reference.event_types import EventType
 from conformance.stream import Block, CaseVerdict
 from tests.checks.boundaries.faults_of_event_table import END, EVENT_TABLE_FAULTS, IGNORE, SELF, START
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tests.checks.fault import Fault
+    from tests.faults.fault import Fault
     from tests.recorded import Recorded
 
     Markers = list[int]
@@ -95,8 +96,7 @@ def test_markers_that_are_not_those_of_the_table_make_their_row_red_alone(
         add(self, where, events, markers)
 
     monkeypatch.setattr(event_table.Held, "add", altered)
-    with pytest.raises(pytest.fail.Exception, match="not that of the worklog's table"):
-        run(check.test_real_transactions_of_every_kind, recorded.lab)
+    recorded.fails(check.test_real_transactions_of_every_kind, "not that of the worklog's table")
     assert {item.requirements for item in recorded.of(Block) if item.failures} == {(requirement,)}
 
 
@@ -105,7 +105,7 @@ def _streams() -> list[tuple[Any, Markers]]:
     return [(events, boundaries.markers_of(boundaries.mark_events(events))) for events in streams]
 
 
-@pytest.mark.parametrize("fault", EVENT_TABLE_FAULTS, ids=lambda fault: fault.id)
+@each(EVENT_TABLE_FAULTS)
 def test_each_fault_is_told_under_its_sentence_alone(fault: Fault) -> None:
     found = Held()
     changed = 0

@@ -15,8 +15,6 @@ from conformance.checks.boundaries import check_broken_streams as test_broken_bo
 from conformance.checks.boundaries import judge as boundaries
 from conformance.harness import session as labs
 from conformance.harness.profiles import SIZES
-from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
 from conformance.reference.boundaries import unmarked
 from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.reader import Kind, read_groups
@@ -41,13 +39,15 @@ from tests.checks.boundaries.faults_of_boundaries import (
     WARNING_FAULTS,
     marking,
 )
+from tests.faults.runner import each, plant_in
+from tests.recorded import Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.process import ProcessServer
-    from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
 
 KINDS = ("rows", "ddl", "statement-intvar")
 SMALL = {
@@ -59,11 +59,6 @@ SMALL = {
 }
 
 
-@pytest.fixture
-def records() -> list[AnyRecord]:
-    return []
-
-
 @pytest.fixture(scope="module")
 def target(installation: Installation) -> Iterator[ReceiverTarget]:
     with ReceiverTarget(launch_receiver(ProcessMaker(installation))) as running:
@@ -71,93 +66,73 @@ def target(installation: Installation) -> Iterator[ReceiverTarget]:
 
 
 @pytest.fixture
-def lab(
-    server: ProcessServer,
-    target: ReceiverTarget,
-    records: list[AnyRecord],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Lab:
+def found(recorded: Recorded, target: ReceiverTarget, monkeypatch: pytest.MonkeyPatch) -> Recorded:
     """A lab with the tests' servers, and small checks."""
-    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(transactions, "KINDS", {kind: transactions.KINDS[kind] for kind in KINDS})
     monkeypatch.setattr(test_boundaries, "_MARKED_KINDS", (*KINDS, "rows"))
     monkeypatch.setattr(test_boundaries, "_MODES", {"OFF": ("OFF", "AUTOMATIC")})
     for check, size in SMALL.items():
         monkeypatch.setitem(SIZES[check], "quick", size)
-    lab = Lab(Settings(cases=tmp_path), records.append)
-    lab._receiver = target
-    return lab
+    recorded.lab._receiver = target
+    return recorded
 
 
 @pytest.fixture
-def offline(records: list[AnyRecord], tmp_path: Path) -> Lab:
-    return Lab(Settings(server="none", cases=tmp_path), records.append)
-
-
-def failing(records: list[AnyRecord]) -> set[str]:
-    """Requirements of blocks with failures."""
-    return {name for record in records if isinstance(record, Block) and record.failures for name in record.requirements}
+def offline(tmp_path: Path) -> Recorded:
+    return Recorded.of_settings(server="none", cases=tmp_path)
 
 
 @pytest.mark.live
 def test_a_real_server_passes_every_check(
-    lab: Lab, server: ProcessServer, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch
+    found: Recorded, server: ProcessServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setitem(SIZES["boundaries/real"], "quick", 1)
-    running.run(test_boundaries.test_real_transactions_of_every_kind, lab)
-    running.run(test_boundaries.test_marked_files_are_printed_and_applied, lab)
-    running.run(test_broken_boundaries.test_warnings_of_a_receiver, lab)
-    running.run(test_broken_boundaries.test_what_is_not_row_format_ends_the_client, lab)
-    (said,) = [record for record in records if isinstance(record, CaseVerdict)]
+    running.run(test_boundaries.test_real_transactions_of_every_kind, found.lab)
+    running.run(test_boundaries.test_marked_files_are_printed_and_applied, found.lab)
+    running.run(test_broken_boundaries.test_warnings_of_a_receiver, found.lab)
+    running.run(test_broken_boundaries.test_what_is_not_row_format_ends_the_client, found.lab)
+    (said,) = found.of(CaseVerdict)
     assert (said.requirement, said.verdict) == ("TF1", Verdict.NOT_APPLICABLE)
     assert "no released server writes any" in said.message
-    judged = {name for record in records if isinstance(record, Block) for name in record.requirements}
+    judged = {name for record in found.of(Block) for name in record.requirements}
     of_the_table = {"TD1", "TD2", "TD3", "TD4", "TD5", "TS1", "TS2"}
     assert judged == {"TF1", "TL1", "TF2", "TF3", "TN1", "TN2", "TP1", "TP2", "TP3", *of_the_table}
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("fault", [*MARK_FAULTS, *FORMAT_FAULTS, *GTID_FAULTS], ids=lambda fault: fault.id)
-def test_wrong_marks_are_noticed(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
-) -> None:
-    real = boundaries.mark_events
-    monkeypatch.setattr(boundaries, "mark_events", lambda events: fault.change(real(events)))
+@each([*MARK_FAULTS, *FORMAT_FAULTS, *GTID_FAULTS])
+def test_wrong_marks_are_noticed(found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    plant_in(monkeypatch, boundaries, "mark_events", fault.change)
     monkeypatch.setattr(test_boundaries, "_heard_marked", lambda *_: 0)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        running.run(test_boundaries.test_real_transactions_of_every_kind, lab)
-    assert fault.requirement in failing(records)
+    found.fails(test_boundaries.test_real_transactions_of_every_kind, "failed: ")
+    assert fault.requirement in found.red
 
 
 @pytest.mark.live
-def test_a_server_that_marks_as_the_worklog_says_is_accepted(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_marks_as_the_worklog_says_is_accepted(found: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     marking(monkeypatch, lambda events: events)
-    running.run(test_boundaries.test_real_transactions_of_every_kind, lab)
-    assert not [record for record in records if isinstance(record, CaseVerdict)]
-    (own,) = [record for record in records if isinstance(record, Block) and record.requirements == ("TF1",)]
+    running.run(test_boundaries.test_real_transactions_of_every_kind, found.lab)
+    assert found.of(CaseVerdict) == []
+    (own,) = [record for record in found.of(Block) if record.requirements == ("TF1",)]
     assert own.cases > len(KINDS)
     assert own.verdicts == {"pass": own.cases}
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("fault", OWN_MARK_FAULTS, ids=lambda fault: fault.id)
+@each(OWN_MARK_FAULTS)
 def test_a_server_that_marks_otherwise_is_refused(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+    found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
     marking(monkeypatch, fault.change)
     monkeypatch.setattr(test_boundaries, "_MODES", {"ON": ("ON", "AUTOMATIC")})
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        running.run(test_boundaries.test_real_transactions_of_every_kind, lab)
-    assert failing(records) == {"TF1"}, "the kit's own marks do not come from the server's"
+    found.fails(test_boundaries.test_real_transactions_of_every_kind, "failed: ")
+    assert found.red == {"TF1"}, "the kit's own marks do not come from the server's"
 
 
-@pytest.mark.parametrize("fault", OWN_MARK_FAULTS, ids=lambda fault: fault.id)
-def test_wrong_marks_of_a_recorded_log_are_noticed(fault: Any) -> None:
+@each(OWN_MARK_FAULTS)
+def test_wrong_marks_of_a_recorded_log_are_noticed(fault: Fault) -> None:
     data = (Path(__file__).parents[2] / "data/binlogs/13-statement-format.binlog").read_bytes()
     data += (Path(__file__).parents[2] / "data/binlogs/05-partial-multi-json-minimal.binlog").read_bytes()[4:]
     marked = boundaries.mark_events(list(boundaries.split_log(data)))
@@ -171,33 +146,23 @@ def test_wrong_marks_of_a_recorded_log_are_noticed(fault: Any) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("fault", STREAM_FAULTS, ids=lambda fault: fault.id)
-def test_a_broken_log_of_the_server_is_noticed(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
-) -> None:
-    real = Capture.since
-
-    def since(*arguments: Any) -> Any:
-        captured = real(*arguments)
-        return replace(captured, events=tuple(fault.change(list(captured.events))))
-
-    monkeypatch.setattr(Capture, "since", since)
+@each(STREAM_FAULTS)
+def test_a_broken_log_of_the_server_is_noticed(found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    plant_in(monkeypatch, Capture, "since", lambda it: replace(it, events=tuple(fault.change(list(it.events)))))
     monkeypatch.setattr(test_boundaries, "_artificial", lambda *_: 0)
     monkeypatch.setattr(test_boundaries, "_heard_silently", lambda *_: True)
     monkeypatch.setattr(test_boundaries, "_heard_marked", lambda *_: 0)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        running.run(test_boundaries.test_real_transactions_of_every_kind, lab)
-    assert fault.requirement in failing(records)
+    found.fails(test_boundaries.test_real_transactions_of_every_kind, "failed: ")
+    assert fault.requirement in found.red
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("fault", [*TEXT_FAULTS, *BINLOG_FAULTS], ids=lambda fault: fault.id)
+@each([*TEXT_FAULTS, *BINLOG_FAULTS])
 def test_markers_that_are_not_printed_are_noticed(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+    found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
     if fault in TEXT_FAULTS:
-        text_of = marked_files.text_of
-        monkeypatch.setattr(marked_files, "text_of", lambda *words: fault.change(text_of(*words)))
+        plant_in(monkeypatch, marked_files, "text_of", fault.change)
     else:
         client_output = marked_files.client_output
 
@@ -206,61 +171,42 @@ def test_markers_that_are_not_printed_are_noticed(
             return status, fault.change(text) if "--skip-gtids" in options else text, words
 
         monkeypatch.setattr(marked_files, "client_output", changed)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        running.run(test_boundaries.test_marked_files_are_printed_and_applied, lab)
-    assert failing(records) == {fault.requirement}
+    found.fails(test_boundaries.test_marked_files_are_printed_and_applied, "failed: ")
+    assert found.red == {fault.requirement}
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("fault", WARNING_FAULTS, ids=lambda fault: fault.id)
+@each(WARNING_FAULTS)
 def test_other_warnings_of_a_receiver_are_noticed(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+    found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    hear = ReceiverTarget.hear
-
-    def changed(*arguments: Any) -> Any:
-        heard = hear(*arguments)
-        assert heard.warnings
-        return heard._replace(warnings=fault.change(heard.warnings))
-
-    monkeypatch.setattr(ReceiverTarget, "hear", changed)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        running.run(test_broken_boundaries.test_warnings_of_a_receiver, lab)
-    assert failing(records) == {fault.requirement}
+    plant_in(monkeypatch, ReceiverTarget, "hear", lambda it: it._replace(warnings=fault.change(it.warnings)))
+    found.fails(test_broken_boundaries.test_warnings_of_a_receiver, "failed: ")
+    assert found.red == {fault.requirement}
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("fault", ROW_FORMAT_FAULTS, ids=lambda fault: fault.id)
+@each(ROW_FORMAT_FAULTS)
 def test_a_client_that_ends_elsewhere_is_noticed(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+    found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    run = broken_streams.run_row_format
-
-    def changed(*arguments: Any) -> Any:
-        found = run(*arguments)
-        return found._replace(refused=fault.change(found.refused))
-
-    monkeypatch.setattr(broken_streams, "run_row_format", changed)
-    with pytest.raises(pytest.fail.Exception, match="ends elsewhere"):
-        running.run(test_broken_boundaries.test_what_is_not_row_format_ends_the_client, lab)
-    assert failing(records) == {fault.requirement}
+    plant_in(monkeypatch, broken_streams, "run_row_format", lambda it: it._replace(refused=fault.change(it.refused)))
+    found.fails(test_broken_boundaries.test_what_is_not_row_format_ends_the_client, "ends elsewhere")
+    assert found.red == {fault.requirement}
 
 
-@pytest.mark.parametrize("fault", TABLE_FAULTS, ids=lambda fault: fault.id)
-def test_another_transition_table_is_noticed(
-    offline: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
-) -> None:
+@each(TABLE_FAULTS)
+def test_another_transition_table_is_noticed(offline: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     monkeypatch.setattr(unmarked, "BoundaryParser", fault.change(None))
-    with pytest.raises(pytest.fail.Exception, match="other events are told"):
-        running.run(test_broken_boundaries.test_corrupted_markers, offline)
-    assert failing(records) == {fault.requirement}
+    offline.fails(test_broken_boundaries.test_corrupted_markers, "other events are told")
+    assert offline.red == {fault.requirement}
 
 
-def test_the_worklogs_table_itself_passes_without_a_server(offline: Lab, records: list[AnyRecord]) -> None:
+def test_the_worklogs_table_itself_passes_without_a_server(offline: Recorded) -> None:
     said: list[str] = []
-    offline.narrate = said.append
-    running.run(test_broken_boundaries.test_corrupted_markers, offline)
-    assert not [record for record in records if isinstance(record, CaseVerdict)]
+    offline.lab.narrate = said.append
+    running.run(test_broken_boundaries.test_corrupted_markers, offline.lab)
+    assert offline.of(CaseVerdict) == []
     assert [line for line in said if "corruptions are invalid" in line]
 
 
@@ -335,19 +281,13 @@ def test_a_relay_log_that_is_cut_off_anywhere_is_noticed() -> None:
 
 
 @pytest.mark.live
-def test_a_relay_log_that_drops_markers_is_noticed(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hear = ReceiverTarget.hear
-
-    def changed(*arguments: Any) -> Any:
-        heard = hear(*arguments)
+def test_a_relay_log_that_drops_markers_is_noticed(found: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    def changed(heard: Any) -> Any:
         bare = [
             data[:4] + b"".join(mark(event, 0) for event in boundaries.split_log(data)) for data in heard.relay_logs
         ]
         return heard._replace(relay_logs=bare)
 
-    monkeypatch.setattr(ReceiverTarget, "hear", changed)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        running.run(test_boundaries.test_real_transactions_of_every_kind, lab)
-    assert failing(records) == {"TL1"}
+    plant_in(monkeypatch, ReceiverTarget, "hear", changed)
+    found.fails(test_boundaries.test_real_transactions_of_every_kind, "failed: ")
+    assert found.red == {"TL1"}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from conformance.checks.conditions import check_images
-from conformance.checks.conditions.images import Images, image_cases, images_of, judge_images
-from conformance.stream import Block, CaseVerdict
-from tests.checks.fault import Fault
+from conformance.checks.conditions.images import Images, image_cases, judge_images
+from conformance.stream import CaseVerdict
+from tests.faults.fault import Fault
+from tests.faults.runner import each, plant_in
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tests.recorded import Recorded
 
 
-def each(change: Callable[[Images], Images]) -> Callable[[list[Images]], list[Images]]:
+def in_each(change: Callable[[Images], Images]) -> Callable[[list[Images]], list[Images]]:
     return lambda found: list(map(change, found))
 
 
@@ -27,19 +28,19 @@ def with_column(images: tuple[int, ...], column: int) -> tuple[int, ...]:
 
 
 FAULTS: Final = [
-    Fault(id="text-before", requirement="D14", sentence="TEXT columns are left out of the before-image.",
-          change=each(lambda found: found._replace(before=with_column(found.before, 5)))),
-    Fault(id="blob-after", requirement="D14", sentence="BLOB columns are left out of the after-image.",
-          change=each(lambda found: found._replace(after=with_column(found.after, 7)))),
-    Fault(id="no-json-before", requirement="D14", sentence="JSON columns stay in the before-image.",
-          change=each(lambda found: found._replace(before=tuple(n for n in found.before if n not in (3, 4))))),
-    Fault(id="no-json-after", requirement="D14", sentence="JSON columns stay in the after-image.",
-          change=each(lambda found: found._replace(after=tuple(n for n in found.after if n != 4)))),
-    Fault(id="geometry", requirement="D14", sentence="Nothing but BLOB and TEXT is left out.",
-          change=each(lambda found: found._replace(after=tuple(n for n in found.after if n != 9)))),
-    Fault(id="whole-documents", requirement="D14", sentence="With the option on a JSON column is logged as diffs.",
-          change=each(lambda found: found._replace(partial=()))),
-    Fault(id="not-logged", requirement="D14", sentence="The update is logged.", change=lambda _: []),
+    Fault("text-before", "D14", "TEXT columns are left out of the before-image.",
+          in_each(lambda found: found._replace(before=with_column(found.before, 5)))),
+    Fault("blob-after", "D14", "BLOB columns are left out of the after-image.",
+          in_each(lambda found: found._replace(after=with_column(found.after, 7)))),
+    Fault("no-json-before", "D14", "JSON columns stay in the before-image.",
+          in_each(lambda found: found._replace(before=tuple(n for n in found.before if n not in (3, 4))))),
+    Fault("no-json-after", "D14", "JSON columns stay in the after-image.",
+          in_each(lambda found: found._replace(after=tuple(n for n in found.after if n != 4)))),
+    Fault("geometry", "D14", "Nothing but BLOB and TEXT is left out.",
+          in_each(lambda found: found._replace(after=tuple(n for n in found.after if n != 9)))),
+    Fault("whole-documents", "D14", "With the option on a JSON column is logged as diffs.",
+          in_each(lambda found: found._replace(partial=()))),
+    Fault("not-logged", "D14", "The update is logged.", lambda _: []),
 ]  # fmt: skip
 
 
@@ -67,15 +68,10 @@ def test_a_sound_server_passes(recorded: Recorded) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.planted("D14")
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+@each(FAULTS)
 def test_a_log_with_other_columns_makes_d14_red_alone(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    def altered(events: Any) -> list[Images]:
-        return fault.change(images_of(events))  # type: ignore[no-any-return]
-
-    monkeypatch.setattr(check_images, "images_of", altered)
-    with pytest.raises(pytest.fail.Exception, match=r"NOBLOB|in the log"):
-        run(check_images.test_columns_of_noblob, recorded.lab)
-    assert {item.requirements for item in recorded.of(Block) if item.failures} == {("D14",)}
+    plant_in(monkeypatch, check_images, "images_of", fault.change)
+    recorded.fails(check_images.test_columns_of_noblob, r"NOBLOB|in the log")
+    assert recorded.red == {"D14"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,33 +10,20 @@ import pytest
 from conformance.cases.sql_case import REPLICA
 from conformance.checks.conditions import check_table_features as test_table_features
 from conformance.checks.conditions import table_features
-from conformance.harness import session as labs
 from conformance.harness import sql_cases as sql_runs
-from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
 from conformance.servers.roles.sql_cases import run_sql
 from conformance.stream import Block, CaseVerdict, Finding
-from tests.running import run
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
     from conformance.cases.sql_case import SqlAnswer, SqlStatement
     from conformance.servers.run.process import ProcessServer
-    from conformance.stream import AnyRecord
+    from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Answers changed between the servers and the judge. ``of``: the check item that must notice."""
-
-    id: str
-    requirements: tuple[str, ...]
-    of: str
-    change: Callable[[SqlStatement, SqlAnswer], SqlAnswer]
 
 
 def _on_the_replica(**fields: Any) -> Callable[[SqlStatement, SqlAnswer], SqlAnswer]:
@@ -53,68 +40,52 @@ def _stop(note: str, **fields: Any) -> Callable[[SqlStatement, SqlAnswer], SqlAn
     return lambda statement, answer: replace(answer, **fields) if note in statement.note else answer
 
 
+_FEATURES, _STOPS = test_table_features.test_table_features, test_table_features.test_stops_and_restarts
 FAULTS = (
-    Fault("row-lost-on-the-replica", ("FR2",), "surroundings", _on_the_replica(rows=())),
-    Fault("replica-stops", ("FR2",), "surroundings", _on_the_replica(error=1610, message="corrupt", rows=())),
-    Fault("update-not-logged", ("D11",), "surroundings", _update(events=())),
-    Fault("goes-on", ("FR5",), "stops", _stop("the applier stops", error=None)),
-    Fault("other-error", ("FR5",), "stops", _stop("the applier stops", error=1594)),
-    Fault("row-changed-at-the-stop", ("FR5",), "stops", _stop("as it was", rows=(("2", '{"a": 1}'), ("3", "{}")))),
-    Fault("not-started-again", ("FR5",), "stops", _stop("started again", error=3648, message="again", rows=())),
-)
+    Fault("row-lost-on-the-replica", "FR2", "The replica has every row.", _on_the_replica(rows=()), at=_FEATURES),
+    Fault("replica-stops", "FR2", "The replica applies the update.",
+          _on_the_replica(error=1610, message="corrupt", rows=()), at=_FEATURES),
+    Fault("update-not-logged", "D11", "An update beside other features is logged.", _update(events=()), at=_FEATURES),
+    Fault("goes-on", "FR5", "The applier stops.", _stop("the applier stops", error=None), at=_STOPS),
+    Fault("other-error", "FR5", "It stops with its error.", _stop("the applier stops", error=1594), at=_STOPS),
+    Fault("row-changed-at-the-stop", "FR5", "The row is as it was.",
+          _stop("as it was", rows=(("2", '{"a": 1}'), ("3", "{}"))), at=_STOPS),
+    Fault("not-started-again", "FR5", "The applier can be started again.",
+          _stop("started again", error=3648, message="again", rows=()), at=_STOPS),
+)  # fmt: skip
 
 
 @pytest.fixture
-def found(
-    server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[Lab, list[AnyRecord]]]:
-    """A lab on the tests' server with two surroundings and one reason to stop, and its records."""
-    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+def found(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> Recorded:
+    """A lab on the tests' server with two surroundings and one reason to stop."""
     chosen = [item for item in table_features.TABLE_FEATURES if item.name in ("virtual-column", "first-of-a-join")]
     monkeypatch.setattr(test_table_features, "TABLE_FEATURES", chosen)
     monkeypatch.setattr(test_table_features, "STOPS", table_features.STOPS[2:3])
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(cases=tmp_path), records.append)
-    yield lab, records
-    if lab._pairs is not None:  # the server is the tests' own
-        lab._pairs.close()
+    return recorded
 
 
-def _failing(records: list[AnyRecord]) -> set[str]:
-    return {name for item in records if isinstance(item, Block) and item.failures for name in item.requirements}
-
-
-def test_without_a_fault_they_pass(found: tuple[Lab, list[AnyRecord]]) -> None:
-    lab, records = found
-    run(test_table_features.test_table_features, lab)
-    run(test_table_features.test_stops_and_restarts, lab)
-    judged = {name: item.cases for item in records if isinstance(item, Block) for name in item.requirements}
+def test_without_a_fault_they_pass(found: Recorded) -> None:
+    assert found.passes(_FEATURES)
+    assert found.passes(_STOPS)
+    judged = {name: item.cases for item in found.of(Block) for name in item.requirements}
     assert set(judged) == {"FR2", "D10", "D11", "FR5"}
     assert all(judged.values())
-    assert _failing(records) == set()
+    assert found.red == set()
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
-def test_faults_are_found(found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+@each(FAULTS)
+def test_faults_are_found(found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     original = run_sql
 
     def doctored(nodes: Any, case: Any, pair: Any = None) -> tuple[SqlAnswer, ...]:
-        answers = original(nodes, case, pair)
-        return tuple(map(fault.change, case.statements, answers))
+        return tuple(map(fault.change, case.statements, original(nodes, case, pair)))
 
     monkeypatch.setattr(sql_runs, "run_sql", doctored)
-    lab, records = found
-    item = (
-        test_table_features.test_table_features
-        if fault.of == "surroundings"
-        else test_table_features.test_stops_and_restarts
-    )
-    with pytest.raises(pytest.fail.Exception):
-        run(item, lab)
-    assert set(fault.requirements) <= _failing(records)
-    shown = [record for record in records if isinstance(record, CaseVerdict) and record.verdict.failing]
+    assert not found.passes(fault.at)
+    assert fault.requirement in found.red
+    shown = [record for record in found.of(CaseVerdict) if record.verdict.failing]
     assert all(record.replay == f"binlog-lab replay {record.case_file}" for record in shown)
-    assert any(isinstance(record, Finding) for record in records)
+    assert found.of(Finding)
 
 
 @pytest.mark.parametrize(

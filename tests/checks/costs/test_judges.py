@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,7 +11,11 @@ from conformance.checks.costs.allocations import Growth, grown
 from conformance.checks.costs.allocations_judge import StatementCounts, judge_applier, judge_capture
 from conformance.checks.costs.throughput_judge import FEWEST, judge_ratios
 from conformance.servers.errors import ServerError
-from tests.checks.costs.faults_of_costs import APPLIER_FAULTS, CAPTURE_FAULTS, RATIO_FAULTS, CostFault
+from tests.checks.costs.faults_of_costs import APPLIER_FAULTS, CAPTURE_FAULTS, RATIO_FAULTS
+from tests.faults.runner import each
+
+if TYPE_CHECKING:
+    from tests.faults.fault import Fault
 
 PERFECT = {"off": 2, "no log": 2, "STATEMENT format": 2, "on": 4}
 
@@ -33,9 +38,9 @@ def test_a_server_that_collects_only_under_all_conditions_passes() -> None:
     assert capture() == "pass"
 
 
-@pytest.mark.parametrize("fault", CAPTURE_FAULTS, ids=lambda fault: fault.id)
-def test_diffs_collected_for_nothing_are_noticed(fault: CostFault) -> None:
-    assert capture(**fault.counts) == fault.verdict, fault.sentence
+@each(CAPTURE_FAULTS)
+def test_diffs_collected_for_nothing_are_noticed(fault: Fault) -> None:
+    assert capture(**fault.change) == fault.verdict, fault.sentence
 
 
 def test_what_is_wrong_names_the_statement_and_the_condition() -> None:
@@ -52,9 +57,9 @@ def test_an_applier_that_allocates_for_diffs_only_passes() -> None:
     assert judge_applier(off=0, on=250) == "pass"
 
 
-@pytest.mark.parametrize("fault", APPLIER_FAULTS, ids=lambda fault: fault.id)
-def test_an_applier_that_allocates_for_documents_is_noticed(fault: CostFault) -> None:
-    counts = {"off": 0, "on": 250, **{name: int(str(value)) for name, value in fault.counts.items()}}
+@each(APPLIER_FAULTS)
+def test_an_applier_that_allocates_for_documents_is_noticed(fault: Fault) -> None:
+    counts = {"off": 0, "on": 250, **{name: int(str(value)) for name, value in fault.change.items()}}
     assert judge_applier(**counts) == fault.verdict, fault.sentence
 
 
@@ -75,9 +80,9 @@ def test_a_series_that_gains_passes_whatever_its_spread() -> None:
     assert judge_ratios(series(plus=-0.2, spread=0.1)).verdict == "pass"
 
 
-@pytest.mark.parametrize("fault", RATIO_FAULTS, ids=lambda fault: fault.id)
-def test_a_series_that_does_not_show_the_bound_never_passes(fault: CostFault) -> None:
-    counts = {name: float(str(value)) for name, value in fault.counts.items()}
+@each(RATIO_FAULTS)
+def test_a_series_that_does_not_show_the_bound_never_passes(fault: Fault) -> None:
+    counts = {name: float(str(value)) for name, value in fault.change.items()}
     pairs = int(counts.pop("pairs", 9))
     assert judge_ratios(series(**counts, pairs=pairs)).verdict == fault.verdict, fault.sentence
 

@@ -47,8 +47,10 @@ def test_a_session_that_collects_all_the_same_fails(
 ) -> None:
     """The session in which the condition should be missing has it."""
     monkeypatch.setitem(allocations.WITHOUT, condition, allocations.ON)
-    with pytest.raises(pytest.fail.Exception, match="diffs are collected although a condition does not hold"):
-        run(test_allocations.test_diffs_are_collected_for_the_log_only, recorded.lab)
+    recorded.fails(
+        test_allocations.test_diffs_are_collected_for_the_log_only,
+        "diffs are collected although a condition does not hold",
+    )
     assert "fail" in verdicts(recorded, "allocations/capture")
     shown = recorded.of(CaseVerdict)
     assert all(item.requirement == "C1" and item.case_file and condition in str(item.got) for item in shown)
@@ -69,8 +71,10 @@ def test_a_source_that_logs_diffs_with_the_option_off_fails(
         allocations, "with_option", lambda script, limits, **_: original(script, limits, partial_json=True)
     )
     # Any Case will do whose diffs stop no replica.
-    with pytest.raises(pytest.fail.Exception, match="the applier allocates for updates that came as whole documents"):
-        run(test_allocations.test_an_applier_of_whole_documents_allocates_nothing, recorded.lab)
+    recorded.fails(
+        test_allocations.test_an_applier_of_whole_documents_allocates_nothing,
+        "the applier allocates for updates that came as whole documents",
+    )
     assert verdicts(recorded, "allocations/applier") == {"pass", "fail"}
 
 
@@ -88,8 +92,10 @@ def test_an_applier_that_reads_documents_as_json_fails(recorded: Recorded, monke
         return observation
 
     monkeypatch.setattr(test_allocations, "run_case", with_reader)
-    with pytest.raises(pytest.fail.Exception, match="the applier allocates for updates that came as whole documents"):
-        run(test_allocations.test_an_applier_of_whole_documents_allocates_nothing, recorded.lab)
+    recorded.fails(
+        test_allocations.test_an_applier_of_whole_documents_allocates_nothing,
+        "the applier allocates for updates that came as whole documents",
+    )
     assert verdicts(recorded, "allocations/applier") == {"pass", "fail"}
     shown = next(item for item in recorded.of(CaseVerdict) if item.verdict is Verdict.FAIL)
     assert shown.expected == "0"

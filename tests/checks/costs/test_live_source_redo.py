@@ -53,8 +53,9 @@ def test_partial_updates_that_write_whole_documents_fail(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, name: str, altered: Any
 ) -> None:
     monkeypatch.setattr(source_redo, name, altered)
-    with pytest.raises(pytest.fail.Exception, match="partial updates write whole documents to redo"):
-        run(check_source_redo.test_partial_updates_on_the_source, recorded.lab)
+    recorded.fails(
+        check_source_redo.test_partial_updates_on_the_source, "partial updates write whole documents to redo"
+    )
     assert {block.requirements for block in recorded.of(Block) if block.failures} == {("LOB32",)}
 
 

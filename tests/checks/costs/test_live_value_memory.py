@@ -63,8 +63,10 @@ def test_memory_that_grows_with_the_rows_fails(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, altered: Any
 ) -> None:
     monkeypatch.setattr(value_memory, "measure", altered)
-    with pytest.raises(pytest.fail.Exception, match="the memory of diffs grows with the rows of an event"):
-        run(check_value_memory.test_memory_of_diffs_is_freed_for_each_value, recorded.lab)
+    recorded.fails(
+        check_value_memory.test_memory_of_diffs_is_freed_for_each_value,
+        "the memory of diffs grows with the rows of an event",
+    )
     assert {block.requirements for block in recorded.of(Block) if block.failures} == {("LLD17",)}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -13,23 +13,14 @@ from conformance.checks.costs.sizes import SizeProblem, compare_on_and_off
 from conformance.judge.updates.permitted_variation import SMALL
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.rows import RowsBody, rows_body
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.judge.doctoring import NUMBERS, body, group_of, groups, query, script, table_map
 from tests.judge.perfect_server import observe
 
 if TYPE_CHECKING:
     from conformance.checks.costs.sizes import SizeComparison
     from tests.judge.perfect_server import Groups
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizeFault:
-    """``sentence``: what no longer holds for the server with the option on; ``step``: the statement to blame."""
-
-    id: str
-    requirement: str
-    sentence: str
-    observation: dict[str, Any]
-    step: str | None = None
 
 
 def _wider(step: str, image: str) -> dict[str, Any]:
@@ -68,26 +59,23 @@ def _lose_statement(all_groups: Groups) -> None:
 
 
 SIZE_FAULTS: Final = (
-    SizeFault(id="diffs/wider-before", requirement="FR11", step="one diff", observation=_wider("one diff", "before"),
-              sentence="With diffs only they, value_options and the bitmap are new: not the before-image."),
-    SizeFault(id="diffs/wider-after", requirement="FR11", step="one diff", observation=_wider("one diff", "after"),
-              sentence="With diffs only they, value_options and the bitmap are new: no other column."),
-    SizeFault(id="diffs/two-rows", requirement="FR11", step="two diffs, two rows",
-              observation=_wider("two diffs, two rows", "after"), sentence="The sum over all rows counts."),
-    SizeFault(id="whole/wider-before", requirement="FR12", step="border full",
-              observation=_wider("border full", "before"), sentence="A row without diffs costs one byte more."),
-    SizeFault(id="whole/wider-after", requirement="FR12", step="border full",
-              observation=_wider("border full", "after"), sentence="A row without diffs costs one byte more."),
-    SizeFault(id="others/begin", requirement="FR13",
-              observation=query("one diff", lambda old: replace(old, text=old.text + b" ")),
-              sentence="Events that are no updates keep their size: BEGIN."),
-    SizeFault(id="others/table-map", requirement="FR13",
-              observation=table_map("one diff", lambda old: replace(old, table=old.table + "x")),
-              sentence="Events that are no updates keep their size: TABLE_MAP."),
-    SizeFault(id="others/missing", requirement="FR13", observation=groups(_lose_xid),
-              sentence="Events that are no updates are the same."),
-    SizeFault(id="others/statement", requirement="FR13", observation=groups(_lose_statement),
-              sentence="The same statements are logged."),
+    Fault("diffs/wider-before", "FR11",
+          "With diffs only they, value_options and the bitmap are new: not the before-image.",
+          _wider("one diff", "before"), at="one diff"),
+    Fault("diffs/wider-after", "FR11", "With diffs only they, value_options and the bitmap are new: no other column.",
+          _wider("one diff", "after"), at="one diff"),
+    Fault("diffs/two-rows", "FR11", "The sum over all rows counts.", _wider("two diffs, two rows", "after"),
+          at="two diffs, two rows"),
+    Fault("whole/wider-before", "FR12", "A row without diffs costs one byte more.", _wider("border full", "before"),
+          at="border full"),
+    Fault("whole/wider-after", "FR12", "A row without diffs costs one byte more.", _wider("border full", "after"),
+          at="border full"),
+    Fault("others/begin", "FR13", "Events that are no updates keep their size: BEGIN.",
+          query("one diff", lambda old: replace(old, text=old.text + b" "))),
+    Fault("others/table-map", "FR13", "Events that are no updates keep their size: TABLE_MAP.",
+          table_map("one diff", lambda old: replace(old, table=old.table + "x"))),
+    Fault("others/missing", "FR13", "Events that are no updates are the same.", groups(_lose_xid)),
+    Fault("others/statement", "FR13", "The same statements are logged.", groups(_lose_statement)),
 )  # fmt: skip
 
 
@@ -118,21 +106,18 @@ def _lost_rows(all_groups: Groups) -> None:
 
 
 DS1_FAULTS: Final = (
-    SizeFault(id="full/no-before", requirement="DS1", step="one diff", observation=_without_before("one diff"),
-              sentence="With FULL the before-image is as large as before."),
-    SizeFault(id="full/no-rows", requirement="DS1", observation=groups(_lost_rows),
-              sentence="With FULL more than half of the rows is left."),
+    Fault("full/no-before", "DS1", "With FULL the before-image is as large as before.", _without_before("one diff"),
+          at="one diff"),
+    Fault("full/no-rows", "DS1", "With FULL more than half of the rows is left.", groups(_lost_rows)),
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", DS1_FAULTS, ids=lambda fault: fault.id)
-def test_full_images_that_shrink_too_much_are_charged_to_ds1(fault: SizeFault) -> None:
+@each(DS1_FAULTS)
+def test_full_images_that_shrink_too_much_are_charged_to_ds1(fault: Fault) -> None:
     sound = compared(RowImage.FULL)
     assert sound.cases["DS1"] == sound.cases["FR11"] + sound.cases["FR12"]
-    found = [
-        problem for problem in compared(RowImage.FULL, **fault.observation).problems if problem.requirement == "DS1"
-    ]
-    step = None if fault.step is None else NUMBERS[fault.step]
+    found = [problem for problem in compared(RowImage.FULL, **fault.change).problems if problem.requirement == "DS1"]
+    step = NUMBERS.get(fault.at)
     assert step in {problem.step for problem in found}, fault.sentence
 
 
@@ -149,11 +134,11 @@ def test_perfect_servers_have_the_sizes_of_the_formula(image: RowImage) -> None:
     assert result.cases["FR12"] or image is not RowImage.MINIMAL  # wider images have an untouched JSON column
 
 
-@pytest.mark.parametrize("fault", SIZE_FAULTS, ids=lambda fault: fault.id)
-def test_a_planted_fault_is_charged_to_its_requirement_and_step(fault: SizeFault) -> None:
-    problems = compared(**fault.observation).problems
+@each(SIZE_FAULTS)
+def test_a_planted_fault_is_charged_to_its_requirement_and_step(fault: Fault) -> None:
+    problems = compared(**fault.change).problems
     assert {problem.requirement for problem in problems} == {fault.requirement}, fault.sentence
-    step = None if fault.step is None else NUMBERS[fault.step]
+    step = NUMBERS.get(fault.at)
     assert {problem.step for problem in problems} == {step}
     assert all(problem.expected != problem.got for problem in problems)
 
@@ -161,7 +146,7 @@ def test_a_planted_fault_is_charged_to_its_requirement_and_step(fault: SizeFault
 def test_a_few_bytes_for_each_row_are_free_and_more_are_not() -> None:
     """FR12 says a small constant, NR2 that the log may grow: the exact figure was only observed."""
     for fault in SIZE_FAULTS:
-        for problem in compared(**fault.observation).problems:
+        for problem in compared(**fault.change).problems:
             more = problem.got - problem.expected
             assert problem.free == (problem.requirement != "FR13" and 0 < more <= 2 * SMALL), fault.id
     wide = SizeProblem("FR13", None, 1, 2, "other events")

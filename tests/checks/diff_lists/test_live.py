@@ -11,10 +11,12 @@ from conformance.checks.diff_lists.run import expected_list, logged_lists
 from conformance.harness.pairs.run import PairRun
 from conformance.harness.profiles import SIZES
 from conformance.reference.jsonb.encode import encode
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from conformance.reference.partial.diffs import RawDiff
     from tests.recorded import Recorded
@@ -28,20 +30,14 @@ def test_long_lists_are_logged_and_applied(recorded: Recorded) -> None:
     assert recorded.cases("liberties/long-lists") == 60
 
 
-def cut(diffs: list[RawDiff]) -> list[RawDiff]:
-    return diffs[:-1]
-
-
-def another_path(diffs: list[RawDiff]) -> list[RawDiff]:
-    return [*diffs[:50], diffs[50]._replace(path=b"$.k"), *diffs[51:]]
-
-
-def another_value(diffs: list[RawDiff]) -> list[RawDiff]:
-    return [*diffs[:-1], diffs[-1]._replace(data=encode(9))]
-
-
-def in_reverse(diffs: list[RawDiff]) -> list[RawDiff]:
-    return diffs[::-1]
+FAULTS = (
+    Fault("cut", "NR4", "The whole list is logged.", lambda diffs: diffs[:-1]),
+    Fault("another_path", "NR4", "Each diff has its path.",
+          lambda diffs: [*diffs[:50], diffs[50]._replace(path=b"$.k"), *diffs[51:]]),
+    Fault("another_value", "NR4", "Each diff has its value.",
+          lambda diffs: [*diffs[:-1], diffs[-1]._replace(data=encode(9))]),
+    Fault("in_reverse", "NR4", "Diffs are logged in their order.", lambda diffs: diffs[::-1]),
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -50,19 +46,15 @@ def few_lists(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("few_lists")
-@pytest.mark.planted("NR4")
-@pytest.mark.parametrize("fault", [cut, another_path, another_value, in_reverse])
-def test_a_log_with_other_lists_fails(
-    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Callable[[list[RawDiff]], list[RawDiff]]
-) -> None:
+@each(FAULTS)
+def test_a_log_with_other_lists_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     def logged(events: Iterable[bytes]) -> list[list[RawDiff] | None]:
         first, *rest = logged_lists(events)
         assert first is not None
-        return [fault(first), *rest]
+        return [fault.change(first), *rest]
 
     monkeypatch.setattr(check, "logged_lists", logged)
-    with pytest.raises(pytest.fail.Exception, match="not logged as it is"):
-        run(check.test_long_lists_of_diffs, recorded.lab)
+    recorded.fails(check.test_long_lists_of_diffs, "not logged as it is")
     assert recorded.failing == {"liberties/long-lists"}
 
 
@@ -89,6 +81,5 @@ def test_a_replica_that_cuts_long_lists_fails(recorded: Recorded, monkeypatch: p
             self.replica.execute("UPDATE longs SET j = JSON_SET(j, '$.a', 0)")
 
     monkeypatch.setattr(PairRun, "catch_up", catch_up)
-    with pytest.raises(pytest.fail.Exception):
-        run(check.test_long_lists_of_diffs, recorded.lab)
+    recorded.fails(check.test_long_lists_of_diffs)
     assert recorded.failing == {"liberties/long-lists"}

@@ -7,7 +7,7 @@ unchanged" (7.1). Each fault changes what a server does that shows the listed de
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import Injection, InjectionOutcome, RowState, predict, state_of
@@ -20,6 +20,7 @@ from conformance.requirements.crashes import (
     VARIABLE_LENGTH,
     VECTOR_LENGTH,
 )
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,16 +35,8 @@ AT_READ: Final = f"signal 11 in double_quote < Json_wrapper::to_string < Field_j
 AT_TWICE: Final = (
     f"signal 11 in Json_array::insert_alias < Json_dom::parse < read_json_diff < Json_diff_vector::read_binary {BUILD}"
 )
+_KNOWN: Final = "a listed end is known by its signature alone"
 _ELSEWHERE: Final = "Json_diff_vector::add_diff < Json_diff_vector::read_binary < Field_json::unpack_diff < unpack_row"
-
-
-@dataclass(frozen=True, slots=True)
-class CrashFault:
-    """``verdict``: what it must be called. ``change`` gives ``None`` where the fault does not show."""
-
-    name: str
-    verdict: str
-    change: Callable[[Injection, InjectionOutcome], InjectionOutcome | None]
 
 
 def perfect(injection: Injection) -> InjectionOutcome:
@@ -87,45 +80,38 @@ def _sound_diff(**changes: object) -> Callable[[Injection, InjectionOutcome], In
 
 
 CRASH_FAULTS: Final = (
-    CrashFault("crashes/other-signal", "crash", _of(MEMBER_IN_DIFF, death=AT_MEMBER.replace("signal 6", "signal 11"))),
-    CrashFault("crashes/other-place", "crash", _of(MEMBER_IN_DIFF, death=f"signal 6 in {_ELSEWHERE} {BUILD}")),
-    CrashFault("crashes/place-of-another-crash", "crash", _of(MEMBER_IN_DIFF, death=AT_TWICE.replace("11", "6", 1))),
-    CrashFault("crashes/another-frame", "crash", _of(MEMBER_IN_DIFF, death=AT_MEMBER.replace("::un", "::re"))),
-    CrashFault("crashes/fewer-frames", "crash", _of(MEMBER_IN_DIFF, death=AT_MEMBER.replace(" < unpack_row", ""))),
-    CrashFault("crashes/no-stack", "crash", _of(MEMBER_IN_DIFF, death=f"signal 6: 581,506 {BUILD}")),
-    CrashFault("crashes/read-elsewhere", "crash", _of(MEMBER_IN_DOCUMENT, death=AT_READ.replace("Item", "Idea"))),
-    CrashFault("crashes/dies-when-read", "crash", _of(MEMBER_IN_DIFF, reading=True)),
-    CrashFault("crashes/dies-when-stored", "crash", _of(MEMBER_IN_DOCUMENT, reading=False)),
-    CrashFault("crashes/dies-at-other-damage", "crash", _sound_diff(death=AT_MEMBER)),
-    CrashFault("crashes/no-report", "crash", _of(MEMBER_IN_DIFF, death="no crash report")),
-    CrashFault("crashes/hangs", "timeout", _of(MEMBER_IN_DIFF, death="", silent=True)),
-    CrashFault(
-        "crashes/takes-the-damage", "fail", _of(MEMBER_IN_DIFF, death="", after=state_of(encode({"": 1}))),
-    ),
-    CrashFault(
-        "crashes/changes-the-row", "fail", _sound_diff(after=state_of(encode({"changed": 1}))),
-    ),
+    Fault("crashes/other-signal", "FR5", _KNOWN, _of(MEMBER_IN_DIFF, death=AT_MEMBER.replace("signal 6", "signal 11")),
+          "crash"),
+    Fault("crashes/other-place", "FR5", _KNOWN, _of(MEMBER_IN_DIFF, death=f"signal 6 in {_ELSEWHERE} {BUILD}"),
+          "crash"),
+    Fault("crashes/place-of-another-crash", "FR5", _KNOWN, _of(MEMBER_IN_DIFF, death=AT_TWICE.replace("11", "6", 1)),
+          "crash"),
+    Fault("crashes/another-frame", "FR5", _KNOWN, _of(MEMBER_IN_DIFF, death=AT_MEMBER.replace("::un", "::re")),
+          "crash"),
+    Fault("crashes/fewer-frames", "FR5", _KNOWN, _of(MEMBER_IN_DIFF, death=AT_MEMBER.replace(" < unpack_row", "")),
+          "crash"),
+    Fault("crashes/no-stack", "FR5", _KNOWN, _of(MEMBER_IN_DIFF, death=f"signal 6: 581,506 {BUILD}"), "crash"),
+    Fault("crashes/read-elsewhere", "FR5", _KNOWN, _of(MEMBER_IN_DOCUMENT, death=AT_READ.replace("Item", "Idea")),
+          "crash"),
+    Fault("crashes/dies-when-read", "FR5", _KNOWN, _of(MEMBER_IN_DIFF, reading=True), "crash"),
+    Fault("crashes/dies-when-stored", "FR5", _KNOWN, _of(MEMBER_IN_DOCUMENT, reading=False), "crash"),
+    Fault("crashes/dies-at-other-damage", "FR5", _KNOWN, _sound_diff(death=AT_MEMBER), "crash"),
+    Fault("crashes/no-report", "FR5", _KNOWN, _of(MEMBER_IN_DIFF, death="no crash report"), "crash"),
+    Fault("crashes/hangs", "FR5", _KNOWN, _of(MEMBER_IN_DIFF, death="", silent=True), "timeout"),
+    Fault("crashes/takes-the-damage", "FR5", _KNOWN, _of(MEMBER_IN_DIFF, death="", after=state_of(encode({"": 1})))),
+    Fault("crashes/changes-the-row", "FR5", _KNOWN, _sound_diff(after=state_of(encode({"changed": 1})))),
 )  # fmt: skip
 
 TWICE_FAULTS: Final = (  # "duplicate keys: last wins"; the end of a server at some of them is listed, and no other end
-    CrashFault("crashes/twice-other-signal", "crash", _of(TWICE_IN_DIFF, death=AT_TWICE.replace("11", "6", 1))),
-    CrashFault("crashes/twice-other-place", "crash", _of(TWICE_IN_DIFF, death=f"signal 11 in {_ELSEWHERE} {BUILD}")),
-    CrashFault("crashes/twice-dies-when-read", "crash", _of(TWICE_IN_DIFF, reading=True)),
-    CrashFault(
-        "crashes/twice-first-wins", "differs",
-        _of(TWICE_IN_DIFF, death="", after=state_of(encode({"n": 1, "pad": "p" * 40, "new": {"k": []}}))),
-    ),
-    CrashFault("crashes/twice-cannot-be-read", "fail", _of(TWICE_IN_DIFF, death="", after=RowState(error=3142))),
+    Fault("crashes/twice-other-signal", "FR5", _KNOWN, _of(TWICE_IN_DIFF, death=AT_TWICE.replace("11", "6", 1)),
+          "crash"),
+    Fault("crashes/twice-other-place", "FR5", _KNOWN, _of(TWICE_IN_DIFF, death=f"signal 11 in {_ELSEWHERE} {BUILD}"),
+          "crash"),
+    Fault("crashes/twice-dies-when-read", "FR5", _KNOWN, _of(TWICE_IN_DIFF, reading=True), "crash"),
+    Fault("crashes/twice-first-wins", "FR5", _KNOWN,
+          _of(TWICE_IN_DIFF, death="", after=state_of(encode({"n": 1, "pad": "p" * 40, "new": {"k": []}}))), "differs"),
+    Fault("crashes/twice-cannot-be-read", "FR5", _KNOWN, _of(TWICE_IN_DIFF, death="", after=RowState(error=3142))),
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class PrintFault:
-    """A fault of mysqlbinlog: its exit status and text for a file with a damage (a word of ``DAMAGES``, or none)."""
-
-    name: str
-    verdict: str
-    change: Callable[[str, int, bytes], tuple[int, bytes] | None]
 
 
 PRINTER_DIES_AT: Final = (MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, VARIABLE_LENGTH, VECTOR_LENGTH)
@@ -138,12 +124,11 @@ def prints_as_released(damage: str) -> tuple[int, bytes]:
 
 
 PRINT_FAULTS: Final = (
-    PrintFault("printer/other-signal", "crash", lambda damage, *_: (-6, b"") if damage else None),
-    PrintFault("printer/dies-at-other-damage", "crash", lambda damage, *_: None if damage else (-11, b"")),
-    PrintFault("printer/silent", "differs", lambda damage, *_: None if damage else (0, TEXT_END)),
-    PrintFault(
-        "printer/breaks-off", "differs", lambda damage, _, text: None if damage else (0, text.replace(b"$.after", b"")),
-    ),
-    PrintFault("printer/no-end", "differs", lambda damage, _, text: None if damage else (1, text[:-8])),
-    PrintFault("printer/hangs", "timeout", lambda damage, *_: (1 << 16, b"") if damage else None),
+    Fault("printer/other-signal", "P9", _KNOWN, lambda damage, _: (-6, b"") if damage else None, "crash"),
+    Fault("printer/dies-at-other-damage", "P9", _KNOWN, lambda damage, _: None if damage else (-11, b""), "crash"),
+    Fault("printer/silent", "P9", _KNOWN, lambda damage, _: None if damage else (0, TEXT_END), "differs"),
+    Fault("printer/breaks-off", "P9", _KNOWN,
+          lambda damage, answer: None if damage else (0, answer[1].replace(b"$.after", b"")), "differs"),
+    Fault("printer/no-end", "P9", _KNOWN, lambda damage, answer: None if damage else (1, answer[1][:-8]), "differs"),
+    Fault("printer/hangs", "P9", _KNOWN, lambda damage, _: (1 << 16, b"") if damage else None, "timeout"),
 )  # fmt: skip

@@ -6,12 +6,13 @@ event, or leaves it alone (``None``) where the fault would not show.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.injection import Demand, Injection, InjectionOutcome, RowState, predict, state_of
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.jsonb.encode import encode
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,16 +20,6 @@ if TYPE_CHECKING:
     from conformance.reference.dialect import Dialect
 
 _OTHER: Final = state_of(encode({"planted": 1}))
-
-
-@dataclass(frozen=True, slots=True)
-class PlantedFault:
-    """``grade``: what the judge must call it."""
-
-    name: str
-    sentence: str
-    grade: str
-    doctor: Callable[[Injection, InjectionOutcome], InjectionOutcome | None]
 
 
 def faultless(injection: Injection, dialect: Dialect = MYSQL) -> InjectionOutcome:
@@ -76,89 +67,47 @@ def _other_switch(switch: str) -> Callable[[Injection, InjectionOutcome], Inject
 
 
 FAULTS: Final = (
-    PlantedFault(
-        "row-changed-on-error",
-        "row unchanged on error",
-        "fail",
-        _on_error(lambda outcome: replace(outcome, after=_OTHER)),
-    ),
-    PlantedFault(
-        "space-changed-on-error",
-        "row unchanged on error: not even by a hole in the document",
-        "fail",
-        lambda injection, outcome: (
-            replace(outcome, after=replace(outcome.after, free=(outcome.after.free or 0) + 1))
-            if outcome.error and outcome.after is not None and not outcome.after.is_null and injection.row_exists
-            else None
-        ),
-    ),
-    PlantedFault(
-        "row-lost-on-error", "row unchanged on error", "fail", _on_error(lambda outcome: replace(outcome, after=None))
-    ),
-    PlantedFault(
-        "number-of-another-class",
-        "a must case allows any of 1610, 3649, 3142, 3157, 3648",
-        "fail",
-        _on_error(lambda outcome: replace(outcome, error=1064)),
-    ),
-    PlantedFault(
-        "unknown-error",
-        "a must case allows any of 1610, 3649, 3142, 3157, 3648",
-        "fail",
-        _on_error(lambda outcome: replace(outcome, error=1105)),
-    ),
-    PlantedFault(
-        "text-of-another-error",
-        "3648, 3649 and 1610 have their texts",
-        "differs",
-        lambda _, outcome: (
-            replace(outcome, message="Could not apply JSON diff in table t, column k.")
-            if outcome.error in (1610, 3648, 3649)
-            else None
-        ),
-    ),
-    PlantedFault("invalid-stored", "JSON_VALID=1", "fail", _applied(lambda state: replace(state, valid=False))),
-    PlantedFault("unreadable-stored", "never invalid JSON", "fail", _applied(lambda _: RowState(error=3142))),
-    PlantedFault("text-is-null", "never invalid JSON", "fail", _applied(lambda state: replace(state, text=None))),
-    PlantedFault(
-        "death-unnoticed", "process alive", "crash", lambda _, outcome: replace(outcome, death="signal 11: 0a1,b2c")
-    ),
-    PlantedFault("hang-unnoticed", "process alive", "timeout", lambda _, outcome: replace(outcome, silent=True)),
-    PlantedFault("null-taken-as-document", "REPLACE: 3648 on SQL NULL", "differs", _null_becomes_document),
-    PlantedFault("null-becomes-json-null-on-error", "row unchanged on error", "fail", _null_becomes_json_null),
-    PlantedFault("damage-applied", "an error is demanded for a bad format", "fail", _accepts_damage),
-    PlantedFault(
-        "number-inside-the-class",
-        "a difference of the number from the table is differs, never fail",
-        "differs",
-        _on_error(lambda outcome: replace(outcome, error=1610 if outcome.error != 1610 else 3649)),
-    ),
-    PlantedFault(
-        "other-document",
-        "the document after the diffs is the one that the applier's rules give",
-        "differs",
-        _applied(lambda _: _OTHER),
-    ),
-    PlantedFault(
-        "start-document-misread",
-        "the row in front of the event is the one that was stored there",
-        "differs",
-        lambda injection, outcome: (
-            replace(outcome, before=_OTHER, after=_OTHER if outcome.error else outcome.after)
-            if injection.row_exists
-            else None
-        ),
-    ),
-    PlantedFault(
-        "applier-takes-unchanging-replace",
-        "3648 for a REPLACE by the bytes that are there already, in place",
-        "differs",
-        _other_switch("refuse_unchanging_replace"),
-    ),
-    PlantedFault(
-        "applier-keeps-null-on-empty-diffs",
-        "empty diff: SQL NULL becomes a JSON null",
-        "differs",
-        _other_switch("null_takes_empty_diffs"),
-    ),
-)
+    Fault("row-changed-on-error", "FR5", "row unchanged on error",
+          _on_error(lambda outcome: replace(outcome, after=_OTHER))),
+    Fault("space-changed-on-error", "FR5", "row unchanged on error: not even by a hole in the document",
+          lambda injection, outcome: (
+              replace(outcome, after=replace(outcome.after, free=(outcome.after.free or 0) + 1))
+              if outcome.error and outcome.after is not None and not outcome.after.is_null and injection.row_exists
+              else None
+          )),
+    Fault("row-lost-on-error", "FR5", "row unchanged on error",
+          _on_error(lambda outcome: replace(outcome, after=None))),
+    Fault("number-of-another-class", "FR5", "a must case allows any of 1610, 3649, 3142, 3157, 3648",
+          _on_error(lambda outcome: replace(outcome, error=1064))),
+    Fault("unknown-error", "FR5", "a must case allows any of 1610, 3649, 3142, 3157, 3648",
+          _on_error(lambda outcome: replace(outcome, error=1105))),
+    Fault("text-of-another-error", "FR5", "3648, 3649 and 1610 have their texts",
+          lambda _, outcome: (
+              replace(outcome, message="Could not apply JSON diff in table t, column k.")
+              if outcome.error in (1610, 3648, 3649)
+              else None
+          ), "differs"),
+    Fault("invalid-stored", "FR5", "JSON_VALID=1", _applied(lambda state: replace(state, valid=False))),
+    Fault("unreadable-stored", "FR5", "never invalid JSON", _applied(lambda _: RowState(error=3142))),
+    Fault("text-is-null", "FR5", "never invalid JSON", _applied(lambda state: replace(state, text=None))),
+    Fault("death-unnoticed", "FR5", "process alive", lambda _, outcome: replace(outcome, death="signal 11: 0a1,b2c"),
+          "crash"),
+    Fault("hang-unnoticed", "FR5", "process alive", lambda _, outcome: replace(outcome, silent=True), "timeout"),
+    Fault("null-taken-as-document", "FR5", "REPLACE: 3648 on SQL NULL", _null_becomes_document, "differs"),
+    Fault("null-becomes-json-null-on-error", "FR5", "row unchanged on error", _null_becomes_json_null),
+    Fault("damage-applied", "FR5", "an error is demanded for a bad format", _accepts_damage),
+    Fault("number-inside-the-class", "FR5", "a difference of the number from the table is differs, never fail",
+          _on_error(lambda outcome: replace(outcome, error=1610 if outcome.error != 1610 else 3649)), "differs"),
+    Fault("other-document", "FR5", "the document after the diffs is the one that the applier's rules give",
+          _applied(lambda _: _OTHER), "differs"),
+    Fault("start-document-misread", "FR5", "the row in front of the event is the one that was stored there",
+          lambda injection, outcome: (
+              replace(outcome, before=_OTHER, after=_OTHER if outcome.error else outcome.after)
+              if injection.row_exists
+              else None
+          ), "differs"),
+    Fault("applier-takes-unchanging-replace", "FR5", "3648 for a REPLACE by the bytes that are there already, in place",
+          _other_switch("refuse_unchanging_replace"), "differs"),
+    Fault("applier-keeps-null-on-empty-diffs", "FR5", "empty diff: SQL NULL becomes a JSON null",
+          _other_switch("null_takes_empty_diffs"), "differs"),
+)  # fmt: skip

@@ -7,12 +7,13 @@ alone (``None``) where the fault would not show.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction, SecondStart
 from conformance.cases.by_hand.injection import RowState, predict, state_of
 from conformance.reference.jsonb.encode import encode
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,17 +22,6 @@ if TYPE_CHECKING:
     from conformance.cases.by_hand.injection import Injection
 
 _OTHER: Final = state_of(encode({"planted": 1}))
-
-
-@dataclass(frozen=True, slots=True)
-class TransactionFault:
-    """``grade``: what the judge must call it. ``requirement``: whose checks must find it."""
-
-    name: str
-    sentence: str
-    grade: str
-    doctor: Callable[[ApplierTransaction, ApplierOutcome], ApplierOutcome | None]
-    requirement: str = "FR5"
 
 
 def _start(row: Injection) -> RowState | None:
@@ -105,161 +95,84 @@ def faultless_frame(case: DamagedFrame) -> ApplierOutcome:
 
 
 # A damaged event is an error, nothing of its transaction is there, and the repaired file is applied (requirements 0.3).
-FRAME_FAULTS: Final[dict[str, tuple[str, Callable[[DamagedFrame, ApplierOutcome], ApplierOutcome]]]] = {
-    "damage-is-applied": ("fail", lambda case, _: faultless(case.transaction)),
-    "damage-is-passed-over": (
-        "fail",
-        lambda case, outcome: ApplierOutcome(
-            before=outcome.before, after=outcome.before, beside=case.transaction.beside
-        ),
-    ),
-    "stopped-without-an-error": ("fail", lambda _, outcome: replace(outcome, error=0, coordinator=0)),
-    "half-of-it-is-there": ("fail", lambda _, outcome: replace(outcome, committed=True)),
-    "row-changed": ("fail", lambda _, outcome: replace(outcome, after=(_OTHER,))),
-    "no-start-after-the-repair": ("fail", lambda _, outcome: replace(outcome, second_start=SecondStart(error=13121))),
-    "lost-after-the-repair": (
-        "fail",
-        lambda case, outcome: replace(
-            outcome, second_start=SecondStart(after=outcome.before, beside=case.transaction.beside)
-        ),
-    ),
-    "other-number": ("differs", lambda _, outcome: replace(outcome, error=1236, coordinator=1236)),
-    "server-dies": ("crash", lambda _, outcome: replace(outcome, death="signal 11: 0a1")),
-}
+_FRAME: Final = "damage is an error, nothing of its transaction is there, the repaired file is applied"
+FRAME_FAULTS: Final = (
+    Fault("damage-is-applied", "FR5", _FRAME, lambda case, _: faultless(case.transaction)),
+    Fault("damage-is-passed-over", "FR5", _FRAME,
+          lambda case, outcome: ApplierOutcome(
+              before=outcome.before, after=outcome.before, beside=case.transaction.beside
+          )),
+    Fault("stopped-without-an-error", "FR5", _FRAME, lambda _, outcome: replace(outcome, error=0, coordinator=0)),
+    Fault("half-of-it-is-there", "FR5", _FRAME, lambda _, outcome: replace(outcome, committed=True)),
+    Fault("row-changed", "FR5", _FRAME, lambda _, outcome: replace(outcome, after=(_OTHER,))),
+    Fault("no-start-after-the-repair", "FR5", _FRAME,
+          lambda _, outcome: replace(outcome, second_start=SecondStart(error=13121))),
+    Fault("lost-after-the-repair", "FR5", _FRAME,
+          lambda case, outcome: replace(
+              outcome, second_start=SecondStart(after=outcome.before, beside=case.transaction.beside)
+          )),
+    Fault("other-number", "FR5", _FRAME, lambda _, outcome: replace(outcome, error=1236, coordinator=1236), "differs"),
+    Fault("server-dies", "FR5", _FRAME, lambda _, outcome: replace(outcome, death="signal 11: 0a1"), "crash"),
+)  # fmt: skip
 
 
 FAULTS: Final = (
-    TransactionFault(
-        "stopped-without-an-error",
-        "applier state on error: SQL thread No, Last_SQL_Errno 3648",
-        "fail",
-        _on_stop(lambda outcome: replace(outcome, error=0, coordinator=0)),
-    ),
-    TransactionFault(
-        "passed-over-without-an-error",
-        "an error, or the event is applied",
-        "fail",
-        _on_stop(lambda outcome: replace(outcome, stopped=False, error=0, coordinator=0, second_start=None)),
-    ),
-    TransactionFault(
-        "row-changed-though-error",
-        "event rolled back",
-        "fail",
-        _on_stop(lambda outcome: replace(outcome, after=_last(outcome.after, _OTHER))),
-    ),
-    TransactionFault(
-        "row-lost-though-error",
-        "event rolled back",
-        "fail",
-        lambda case, outcome: (
-            replace(outcome, after=_last(outcome.after, None)) if outcome.stopped and case.rows[-1].row_exists else None
-        ),
-    ),
-    TransactionFault(
-        "transaction-kept-though-error",
-        "transaction unchanged on error",
-        "fail",
-        _on_stop(lambda outcome: replace(outcome, committed=True)),
-    ),
-    TransactionFault(
-        "number-of-another-class",
-        "any of 1610, 3649, 3142, 3157, 3648",
-        "fail",
-        _on_stop(lambda outcome: replace(outcome, error=1062, coordinator=1062)),
-    ),
-    TransactionFault(
-        "coordinator-says-another-number",
-        "Last_SQL_Errno 3648 (or 1032)",
-        "differs",
-        _on_stop(lambda outcome: replace(outcome, coordinator=13117)),
-    ),
-    TransactionFault(
-        "json-invalid-after",
-        "JSON_VALID=1",
-        "fail",
-        _on_applied(
-            lambda outcome: (
-                replace(outcome, after=_last(outcome.after, replace(outcome.after[-1], valid=False, is_null=False)))
-                if outcome.after[-1] is not None
-                else outcome
-            )
-        ),
-    ),
-    TransactionFault(
-        "json-unreadable-after",
-        "never invalid JSON",
-        "fail",
-        _on_applied(lambda outcome: replace(outcome, after=_last(outcome.after, RowState(error=3142)))),
-    ),
-    TransactionFault(
-        "half-a-transaction",
-        "an update that applies is applied whole",
-        "fail",
-        _on_applied(lambda outcome: replace(outcome, committed=False)),
-    ),
-    TransactionFault(
-        "applier-not-restartable",
-        "applier restarts after the row is repaired",
-        "fail",
-        _on_again(lambda again: replace(again, error=3648)),
-    ),
-    TransactionFault(
-        "applier-not-restartable-after-skip",
-        "applier restartable",
-        "fail",
-        _on_again(lambda again: replace(again, error=3649), repaired=False),
-    ),
-    TransactionFault(
-        "repaired-but-passed-over",
-        "after the repair the event applies",
-        "fail",
-        _on_again(lambda again: replace(again, committed=False)),
-    ),
-    TransactionFault(
-        "repaired-but-row-kept",
-        "after the repair the event applies",
-        "differs",
-        _on_again(lambda again: replace(again, after=_last(again.after, _OTHER))),
-    ),
-    TransactionFault(
-        "repaired-but-invalid",
-        "JSON_VALID=1",
-        "fail",
-        _on_again(lambda again: replace(again, after=_last(again.after, RowState(error=1815)))),
-    ),
-    TransactionFault(
-        "skipped-but-applied",
-        "row and transaction unchanged",
-        "fail",
-        _on_again(lambda again: replace(again, committed=True), repaired=False),
-    ),
-    TransactionFault("later-transactions-lost", "later events apply too", "fail", _beside_lost),
-    TransactionFault(
-        "never-started-again",
-        "applier restarts after the row is repaired",
-        "fail",
-        _on_stop(lambda outcome: replace(outcome, second_start=None)),
-    ),
-    TransactionFault(
-        "death-unnoticed", "process alive", "crash", lambda _, outcome: replace(outcome, death="signal 6: 0a1,b2c")
-    ),
-    TransactionFault("hang-unnoticed", "process alive", "timeout", lambda _, outcome: replace(outcome, silent=True)),
-    TransactionFault(
-        "other-document",
-        "the document after the diffs is the one that the applier's rules give",
-        "differs",
-        _on_applied(lambda outcome: replace(outcome, after=_last(outcome.after, _OTHER))),
-    ),
-    TransactionFault(
-        "number-inside-the-class",
-        "a difference of the number from the table is differs, never fail",
-        "differs",
-        _on_stop(
-            lambda outcome: replace(
-                outcome,
-                error=3649 if outcome.error != 3649 else 3648,
-                coordinator=3649 if outcome.error != 3649 else 3648,
-            )
-        ),
-    ),
-)
+    Fault("stopped-without-an-error", "FR5", "applier state on error: SQL thread No, Last_SQL_Errno 3648",
+          _on_stop(lambda outcome: replace(outcome, error=0, coordinator=0))),
+    Fault("passed-over-without-an-error", "FR5", "an error, or the event is applied",
+          _on_stop(lambda outcome: replace(outcome, stopped=False, error=0, coordinator=0, second_start=None))),
+    Fault("row-changed-though-error", "FR5", "event rolled back",
+          _on_stop(lambda outcome: replace(outcome, after=_last(outcome.after, _OTHER)))),
+    Fault("row-lost-though-error", "FR5", "event rolled back",
+          lambda case, outcome: (
+              replace(outcome, after=_last(outcome.after, None))
+              if outcome.stopped and case.rows[-1].row_exists
+              else None
+          )),
+    Fault("transaction-kept-though-error", "FR5", "transaction unchanged on error",
+          _on_stop(lambda outcome: replace(outcome, committed=True))),
+    Fault("number-of-another-class", "FR5", "any of 1610, 3649, 3142, 3157, 3648",
+          _on_stop(lambda outcome: replace(outcome, error=1062, coordinator=1062))),
+    Fault("coordinator-says-another-number", "FR5", "Last_SQL_Errno 3648 (or 1032)",
+          _on_stop(lambda outcome: replace(outcome, coordinator=13117)), "differs"),
+    Fault("json-invalid-after", "FR5", "JSON_VALID=1",
+          _on_applied(
+              lambda outcome: (
+                  replace(outcome, after=_last(outcome.after, replace(outcome.after[-1], valid=False, is_null=False)))
+                  if outcome.after[-1] is not None
+                  else outcome
+              )
+          )),
+    Fault("json-unreadable-after", "FR5", "never invalid JSON",
+          _on_applied(lambda outcome: replace(outcome, after=_last(outcome.after, RowState(error=3142))))),
+    Fault("half-a-transaction", "FR5", "an update that applies is applied whole",
+          _on_applied(lambda outcome: replace(outcome, committed=False))),
+    Fault("applier-not-restartable", "FR5", "applier restarts after the row is repaired",
+          _on_again(lambda again: replace(again, error=3648))),
+    Fault("applier-not-restartable-after-skip", "FR5", "applier restartable",
+          _on_again(lambda again: replace(again, error=3649), repaired=False)),
+    Fault("repaired-but-passed-over", "FR5", "after the repair the event applies",
+          _on_again(lambda again: replace(again, committed=False))),
+    Fault("repaired-but-row-kept", "FR5", "after the repair the event applies",
+          _on_again(lambda again: replace(again, after=_last(again.after, _OTHER))), "differs"),
+    Fault("repaired-but-invalid", "FR5", "JSON_VALID=1",
+          _on_again(lambda again: replace(again, after=_last(again.after, RowState(error=1815))))),
+    Fault("skipped-but-applied", "FR5", "row and transaction unchanged",
+          _on_again(lambda again: replace(again, committed=True), repaired=False)),
+    Fault("later-transactions-lost", "FR5", "later events apply too", _beside_lost),
+    Fault("never-started-again", "FR5", "applier restarts after the row is repaired",
+          _on_stop(lambda outcome: replace(outcome, second_start=None))),
+    Fault("death-unnoticed", "FR5", "process alive", lambda _, outcome: replace(outcome, death="signal 6: 0a1,b2c"),
+          "crash"),
+    Fault("hang-unnoticed", "FR5", "process alive", lambda _, outcome: replace(outcome, silent=True), "timeout"),
+    Fault("other-document", "FR5", "the document after the diffs is the one that the applier's rules give",
+          _on_applied(lambda outcome: replace(outcome, after=_last(outcome.after, _OTHER))), "differs"),
+    Fault("number-inside-the-class", "FR5", "a difference of the number from the table is differs, never fail",
+          _on_stop(
+              lambda outcome: replace(
+                  outcome,
+                  error=3649 if outcome.error != 3649 else 3648,
+                  coordinator=3649 if outcome.error != 3649 else 3648,
+              )
+          ), "differs"),
+)  # fmt: skip

@@ -12,36 +12,32 @@ import pytest
 from conformance.cases.by_hand.applier_transaction import ApplierTransaction
 from conformance.cases.by_hand.injection import SCHEMA, Injection, partial_image, state_of
 from conformance.checks.diverged import check_applier
-from conformance.harness import session as labs
 from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
 from conformance.judge.damage.applier import judge_transaction
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
-from conformance.report.results import Summary
 from conformance.servers.roles import applier_cases
 from conformance.servers.roles.applier import Applier, Stop, launch_applier
-from conformance.servers.roles.applier_cases import apply_damaged_frames, apply_transactions, transaction_script
+from conformance.servers.roles.applier_cases import apply_transactions, transaction_script
 from conformance.servers.run.process import ProcessMaker, ProcessServer
-from conformance.stream import Block, CaseVerdict, Finding, Run
+from conformance.stream import Block, CaseVerdict, Finding
 from conformance.verdict import Verdict
 from generators import applier_transactions, diverged
 from generators.draw import Stream
-from tests.checks.diverged.planted_transactions import FAULTS, FRAME_FAULTS, TransactionFault, faultless
+from tests.checks.diverged.planted_transactions import FAULTS, FRAME_FAULTS, faultless
+from tests.faults.runner import each, plant_in_outcomes
 from tests.running import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator
 
-    from conformance.cases.by_hand.applier_transaction import ApplierOutcome
-    from conformance.cases.by_hand.damaged_frame import DamagedFrame
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
-    from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
+    from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
 
@@ -78,26 +74,12 @@ def applier(target: OwnServer) -> Iterator[Applier]:
 
 
 @pytest.fixture
-def found(
-    server: ProcessServer, applier: Applier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> tuple[Lab, list[AnyRecord]]:
+def found(recorded: Recorded, applier: Applier, monkeypatch: pytest.MonkeyPatch) -> Recorded:
     """A lab on the tests' servers that feeds the sample, and nothing generated."""
-    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(applier_transactions, "matrix", lambda *_: iter(SAMPLE))
     monkeypatch.setitem(SIZES["applier/diverged"], "quick", 0)
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(cases=tmp_path), records.append)
-    lab._applier = applier
-    return lab, records
-
-
-def of(records: Sequence[AnyRecord], kind: type[Any]) -> list[Any]:
-    return [record for record in records if isinstance(record, kind)]
-
-
-def exit_code(records: Sequence[AnyRecord]) -> int:
-    begun = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
-    return Summary([begun, *records]).conclude(seconds=1.0).exit_code
+    recorded.lab._applier = applier
+    return recorded
 
 
 def die(server: OwnServer) -> None:
@@ -239,50 +221,30 @@ def test_a_script_shows_a_case_again(target: OwnServer, case: ApplierTransaction
 # --- the items -------------------------------------------------------------------------------------------------------
 
 
-def test_the_items_pass_on_a_server_that_is_right(
-    found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lab, records = found
+def test_the_items_pass_on_a_server_that_is_right(found: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SIZES["applier/damaged"], "quick", 20)
-    run(check_applier.test_applier_and_diverged_documents, lab)
+    run(check_applier.test_applier_and_diverged_documents, found.lab)
     monkeypatch.setitem(SIZES["applier/files"], "quick", 12)
-    run(check_applier.test_applier_and_damaged_events, lab)
-    run(check_applier.test_applier_and_damaged_files, lab)
-    blocks = {block.check: block for block in of(records, Block)}
+    run(check_applier.test_applier_and_damaged_events, found.lab)
+    run(check_applier.test_applier_and_damaged_files, found.lab)
+    blocks = {block.check: block for block in found.of(Block)}
     assert blocks["applier/diverged"].cases == len(SAMPLE)
     assert blocks["applier/files"].verdicts == {"pass": 12}
     assert blocks["applier/damaged"].deviations.keys() == {"invalid-text-in-diffs", "full-values-unread"}
-    assert of(records, Finding) == []
-    assert exit_code(records) == 0
+    assert found.of(Finding) == []
+    assert found.exit_code == 0
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_planted_fault_fails_its_item(
-    found: tuple[Lab, list[AnyRecord]], fault: TransactionFault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lab, records = found
-    original = apply_transactions
-
-    def doctored(applier: Applier, cases: Sequence[ApplierTransaction]) -> list[ApplierOutcome]:
-        outcomes = zip(cases, original(applier, cases), strict=True)
-        return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
-
-    monkeypatch.setattr(applier_cases, "apply_transactions", doctored)
-    with pytest.raises(pytest.fail.Exception):
-        run(check_applier.test_applier_and_diverged_documents, lab)
-    verdicts = [verdict for verdict in of(records, CaseVerdict) if verdict.deviation is None]
-    assert {str(verdict.verdict) for verdict in verdicts} == {fault.grade}
-    assert all(verdict.statements and verdict.replay and verdict.message for verdict in verdicts)
-    assert exit_code(records) == 1
+@each(FAULTS)
+def test_a_planted_fault_fails_its_item(found: Recorded, fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant_in_outcomes(monkeypatch, applier_cases, "apply_transactions", fault)
+    found.catches(fault, check_applier.test_applier_and_diverged_documents)
 
 
-def test_a_server_at_an_address_is_left_alone(
-    found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lab, records = found
+def test_a_server_at_an_address_is_left_alone(found: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Lab, "applier", lambda _: None)
-    run(check_applier.test_applier_and_diverged_documents, lab)
-    assert [str(verdict.verdict) for verdict in of(records, CaseVerdict)] == ["not-applicable"]
+    run(check_applier.test_applier_and_diverged_documents, found.lab)
+    assert [str(verdict.verdict) for verdict in found.of(CaseVerdict)] == ["not-applicable"]
 
 
 def test_generated_groups_pass(applier: Applier) -> None:
@@ -294,22 +256,12 @@ def test_generated_groups_pass(applier: Applier) -> None:
     assert {item.verdict for item in judged} == {Verdict.PASS}
 
 
-@pytest.mark.planted("FR5")
-@pytest.mark.parametrize("fault", FRAME_FAULTS)
+@each(FRAME_FAULTS)
 def test_a_fault_with_a_damaged_file_fails_its_item(
-    found: tuple[Lab, list[AnyRecord]], fault: str, monkeypatch: pytest.MonkeyPatch
+    found: Recorded, fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lab, records = found
     monkeypatch.setitem(SIZES["applier/files"], "quick", 4)
-    grade, doctor = FRAME_FAULTS[fault]
-
-    def doctored(applier: Applier, cases: Sequence[DamagedFrame]) -> list[ApplierOutcome]:
-        return [
-            doctor(case, outcome) for case, outcome in zip(cases, apply_damaged_frames(applier, cases), strict=True)
-        ]
-
-    monkeypatch.setattr(applier_cases, "apply_damaged_frames", doctored)
-    with pytest.raises(pytest.fail.Exception, match="4 failed"):
-        run(check_applier.test_applier_and_damaged_files, lab)
-    assert {str(verdict.verdict) for verdict in of(records, CaseVerdict)} == {grade}
-    assert exit_code(records) == 1
+    plant_in_outcomes(monkeypatch, applier_cases, "apply_damaged_frames", fault)
+    found.catches(fault, check_applier.test_applier_and_damaged_files)
+    (block,) = found.of(Block)
+    assert block.failures == 4

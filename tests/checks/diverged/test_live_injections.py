@@ -16,34 +16,32 @@ from conformance.cases.by_hand.injection import Injection, InjectionOutcome, par
 from conformance.cases.files import load_any_case
 from conformance.checks.deviations import check as test_deviations
 from conformance.checks.diverged import check
-from conformance.harness import session as labs
 from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
-from conformance.report.results import Summary
 from conformance.servers.errors import ConnectionLost
 from conformance.servers.roles import injector as roles
 from conformance.servers.roles.injector import Injector, crash_signature, launch_target, script
 from conformance.servers.run.owned import OwnServer
 from conformance.servers.run.process import ProcessMaker
-from conformance.stream import Block, CaseVerdict, Finding, Run
+from conformance.stream import Block, CaseVerdict, Finding
 from conformance.verdict import Verdict
 from generators import diverged
-from tests.checks.diverged.planted_injections import FAULTS, PlantedFault
+from tests.checks.diverged.planted_injections import FAULTS
+from tests.faults.runner import each, plant_in_outcomes
 from tests.live import until
 from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from conformance.requirements.deviations import Deviation
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.process import ProcessServer
-    from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
+    from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
 
@@ -78,18 +76,13 @@ def injector(target: OwnServer) -> Iterator[Injector]:
 
 
 @pytest.fixture
-def found(
-    server: ProcessServer, injector: Injector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> tuple[Lab, list[AnyRecord]]:
+def found(recorded: Recorded, injector: Injector, monkeypatch: pytest.MonkeyPatch) -> Recorded:
     """A lab on the tests' servers with a small matrix and nothing generated."""
-    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     monkeypatch.setattr(diverged, "matrix", lambda: iter(SAMPLE))
     monkeypatch.setitem(SIZES["diverged/statements"], "quick", 0)
     monkeypatch.setitem(SIZES["diverged/damaged"], "quick", 0)
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(cases=tmp_path), records.append)
-    lab._injector = injector
-    return lab, records
+    recorded.lab._injector = injector
+    return recorded
 
 
 def die(server: OwnServer) -> None:
@@ -97,15 +90,6 @@ def die(server: OwnServer) -> None:
     os.kill(server.pid, signal.SIGSEGV)
     while server.alive():
         time.sleep(0.01)
-
-
-def of(records: Sequence[AnyRecord], kind: type[Any]) -> list[Any]:
-    return [record for record in records if isinstance(record, kind)]
-
-
-def exit_code(records: Sequence[AnyRecord]) -> int:
-    begun = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
-    return Summary([begun, *records]).conclude(seconds=1.0).exit_code
 
 
 # --- the injector ----------------------------------------------------------------------------------------------------
@@ -174,40 +158,25 @@ def test_a_server_that_dies_is_an_outcome_and_the_rest_goes_on(
 # --- the items -------------------------------------------------------------------------------------------------------
 
 
-def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyRecord]]) -> None:
-    lab, records = found
+def test_the_items_pass_on_a_server_that_is_right(found: Recorded) -> None:
+    lab = found.lab
     run(check.test_diverged_documents, lab)
     run(check.test_damaged_events, lab)
-    blocks = {block.check: block for block in of(records, Block)}
+    blocks = {block.check: block for block in found.of(Block)}
     assert blocks["diverged/statements"].cases == len(SAMPLE)
     assert blocks["diverged/damaged"].deviations.keys() == {"invalid-text-in-diffs", "full-values-unread"}
-    assert of(records, Finding) == []
-    assert exit_code(records) == 0
+    assert found.of(Finding) == []
+    assert found.exit_code == 0
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_planted_fault_fails_its_item(
-    found: tuple[Lab, list[AnyRecord]], fault: PlantedFault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lab, records = found
-    original = Injector.run
-
-    def doctored(self: Injector, injections: Sequence[Injection]) -> Iterator[InjectionOutcome]:
-        for item, outcome in zip(injections, original(self, injections), strict=True):
-            yield fault.doctor(item, outcome) or outcome
-
-    monkeypatch.setattr(Injector, "run", doctored)
-    item = check.test_damaged_events if fault.name == "damage-applied" else check.test_diverged_documents
-    with pytest.raises(pytest.fail.Exception):
-        run(item, lab)
-    verdicts = [verdict for verdict in of(records, CaseVerdict) if verdict.deviation is None]
-    assert {str(verdict.verdict) for verdict in verdicts} == {fault.grade}
-    assert all(verdict.statements and verdict.replay and verdict.message for verdict in verdicts)
-    assert exit_code(records) == 1
+@each(FAULTS)
+def test_a_planted_fault_fails_its_item(found: Recorded, fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant_in_outcomes(monkeypatch, Injector, "run", fault)
+    found.catches(fault, check.test_damaged_events if fault.id == "damage-applied" else check.test_diverged_documents)
 
 
-def test_a_death_keeps_case_log_and_data(found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch) -> None:
-    lab, records = found
+def test_a_death_keeps_case_log_and_data(found: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = found.lab
     original = Injector._inject
 
     def kill(self: Injector, row: int, image: bytes, before: Any) -> InjectionOutcome:
@@ -218,10 +187,10 @@ def test_a_death_keeps_case_log_and_data(found: tuple[Lab, list[AnyRecord]], mon
     monkeypatch.setattr(Injector, "_inject", kill)
     with pytest.raises(pytest.fail.Exception, match="1 failed"):
         run(check.test_diverged_documents, lab)
-    (verdict,) = of(records, CaseVerdict)
+    (verdict,) = found.of(CaseVerdict)
     assert verdict.verdict is Verdict.CRASH
-    assert verdict.got.startswith("signal 11")
-    (block,) = of(records, Block)
+    assert (verdict.got or "").startswith("signal 11")
+    (block,) = found.of(Block)
     assert (block.cases, block.verdicts) == (len(SAMPLE), {"pass": len(SAMPLE) - 1, "crash": 1})
     assert lab.settings.cases is not None
     (log,) = lab.settings.cases.glob("crash-*.error.log")
@@ -239,17 +208,15 @@ def _events(lab: Lab) -> tuple[Deviation, ...]:
     return tuple(item for item in lab.deviations if item.id in ("invalid-text-in-diffs", "full-values-unread"))
 
 
-def test_witnesses_that_are_events_show_their_deviation(found: tuple[Lab, list[AnyRecord]]) -> None:
-    lab, records = found
+def test_witnesses_that_are_events_show_their_deviation(found: Recorded) -> None:
+    lab = found.lab
     lab.deviations = _events(lab)
     run(test_deviations.test_witnesses, lab)
-    assert [block.deviations for block in of(records, Block)] == [{item.id: 1} for item in lab.deviations]
+    assert [block.deviations for block in found.of(Block)] == [{item.id: 1} for item in lab.deviations]
 
 
-def test_a_deviation_that_is_gone_is_an_unexpected_pass(
-    found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lab, records = found
+def test_a_deviation_that_is_gone_is_an_unexpected_pass(found: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = found.lab
     lab.deviations = _events(lab)
     refused = Injector.run
 
@@ -259,26 +226,22 @@ def test_a_deviation_that_is_gone_is_an_unexpected_pass(
     monkeypatch.setattr(Injector, "run", mended)
     with pytest.raises(pytest.fail.Exception, match=r"invalid-text-in-diffs: .*full-values-unread: "):
         run(test_deviations.test_witnesses, lab)
-    assert exit_code(records) == 1
+    assert found.exit_code == 1
 
 
-def test_without_the_list_of_deviations_they_are_failures(
-    server: ProcessServer, found: tuple[Lab, list[AnyRecord]]
-) -> None:
-    lab, records = found
+def test_without_the_list_of_deviations_they_are_failures(server: ProcessServer, found: Recorded) -> None:
+    lab = found.lab
     lab.deviations = ()
     with pytest.raises(pytest.fail.Exception):
         run(check.test_damaged_events, lab)
-    assert {verdict.verdict for verdict in of(records, CaseVerdict)} == {Verdict.FAIL}
-    assert exit_code(records) == 1
+    assert {verdict.verdict for verdict in found.of(CaseVerdict)} == {Verdict.FAIL}
+    assert found.exit_code == 1
     assert replace(lab.settings, deviations=False).deviations is False
 
 
-def test_a_server_at_an_address_is_left_alone(
-    found: tuple[Lab, list[AnyRecord]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lab, records = found
+def test_a_server_at_an_address_is_left_alone(found: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = found.lab
     monkeypatch.setattr(Lab, "injector", lambda _: None)
     run(check.test_diverged_documents, lab)
-    (verdict,) = of(records, CaseVerdict)
+    (verdict,) = found.of(CaseVerdict)
     assert verdict.verdict is Verdict.NOT_APPLICABLE

@@ -12,21 +12,20 @@ from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.files import load_any_case, validate
 from conformance.checks.diverged import check_object_entries
 from conformance.harness import injections
-from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
-from conformance.report.results import Summary
 from conformance.servers.run.process import ProcessServer
-from conformance.stream import Block, CaseVerdict, Finding, Run
-from tests.checks.diverged.faults_of_crashes import CRASH_FAULTS, TWICE_FAULTS, CrashFault, as_released, perfect
-from tests.running import run
+from conformance.stream import Block, CaseVerdict, Finding
+from tests.checks.diverged.faults_of_crashes import CRASH_FAULTS, TWICE_FAULTS, as_released, perfect
+from tests.faults.runner import Faulty, each
+from tests.recorded import Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from conformance.cases.by_hand.injection import Injection, InjectionOutcome
-    from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
 
+ITEM = check_object_entries.test_damaged_object_entries
 LISTED = ["abort-at-member-in-diff", "read-crash-at-member", "crash-at-member-twice-in-diff"]
 
 
@@ -67,52 +66,44 @@ class FakeInjector:
         return self.answer(injection)
 
 
+def on_fake(tmp_path: Path, number: tuple[int, int, int], **settings: Any) -> tuple[Recorded, FakeServer]:
+    """A session on a fake server, which stores its Cases in ``cases``."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "cases").mkdir()
+    server = FakeServer(tmp_path / "run", number)
+    found = Recorded.of_settings(cases=tmp_path / "cases", **settings)
+    found.lab._server, found.lab._resolved = server, True
+    return found, server
+
+
 def check(
     tmp_path: Path,
     answer: Callable[[Injection], InjectionOutcome],
     *,
     number: tuple[int, int, int] = (9, 7, 4),
     deviations: bool = True,
-) -> tuple[list[AnyRecord], FakeInjector, bool]:
-    """Records, the injector, and whether the check passed."""
-    (tmp_path / "run").mkdir()
-    server = FakeServer(tmp_path / "run", number)
-    cases = tmp_path / "cases"
-    cases.mkdir()
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(cases=cases, deviations=deviations), records.append)
-    lab._server, lab._resolved = server, True
+) -> tuple[Recorded, FakeInjector]:
+    """A session, and the injector that answers so."""
+    found, server = on_fake(tmp_path, number, deviations=deviations)
     injector = FakeInjector(server, answer)
-    lab._injector = injector  # type: ignore[assignment]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            injections, "tried_again", lambda _lab, _server, item, _again: item
-        )  # a fake has no fresh servers
-        try:
-            run(check_object_entries.test_damaged_object_entries, lab)
-        except pytest.fail.Exception:
-            return records, injector, False
-    return records, injector, True
+    found.lab._injector = injector  # type: ignore[assignment]
+    return found, injector
 
 
-def of(records: list[AnyRecord], kind: type[Any]) -> list[Any]:
-    return [record for record in records if isinstance(record, kind)]
-
-
-def exit_code(records: list[AnyRecord]) -> int:
-    begun = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
-    return Summary([begun, *records]).conclude(seconds=1.0).exit_code
+@pytest.fixture(autouse=True)
+def _no_fresh_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(injections, "tried_again", lambda _lab, _server, item, _again: item)
 
 
 def test_a_server_that_shows_what_is_listed_passes_and_is_killed_a_few_times_only(tmp_path: Path) -> None:
-    records, injector, passed = check(tmp_path, as_released)
-    assert passed
-    (block,) = of(records, Block)
+    found, injector = check(tmp_path, as_released)
+    assert found.passes(ITEM)
+    (block,) = found.of(Block)
     assert block.deviations.keys() == {*LISTED, "full-values-unread"}
     assert {block.deviations[name] for name in LISTED} == {2}
     assert block.cases == len(injector.asked) >= 50
-    assert of(records, Finding) == []
-    assert exit_code(records) == 0
+    assert found.of(Finding) == []
+    assert found.exit_code == 0
     assert [path.suffix for path in (tmp_path / "cases").glob("crash-*")] == [".log"] * 3  # and no data
     for path in (tmp_path / "cases").glob("*.json"):
         data = json.loads(path.read_text("utf-8"))
@@ -124,28 +115,28 @@ def test_a_server_that_shows_what_is_listed_passes_and_is_killed_a_few_times_onl
 
 
 def test_a_server_without_the_deviations_is_an_unexpected_pass(tmp_path: Path) -> None:
-    records, injector, passed = check(tmp_path, perfect)
-    assert not passed
-    failing = [verdict.case for verdict in of(records, CaseVerdict)]
+    found, injector = check(tmp_path, perfect)
+    assert not found.passes(ITEM)
+    failing = [verdict.case for verdict in found.of(CaseVerdict)]
     assert failing == LISTED
     assert len(injector.asked) == 78  # nothing is left out where nothing dies
-    assert exit_code(records) == 1
+    assert found.exit_code == 1
 
 
 def test_without_the_list_crashes_are_findings_with_their_data(tmp_path: Path) -> None:
-    records, _, passed = check(tmp_path, as_released, deviations=False)
-    assert not passed
-    crashes = [item for item in of(records, Finding) if ":crash:" in item.signature]
+    found, _ = check(tmp_path, as_released, deviations=False)
+    assert not found.passes(ITEM)
+    crashes = [item for item in found.of(Finding) if ":crash:" in item.signature]
     assert len(crashes) == len(LISTED)
-    assert all(item.size_after < item.size_before and item.replay for item in crashes)
+    assert all((item.size_after or 0) < (item.size_before or 0) and item.replay for item in crashes)
     assert len(list((tmp_path / "cases").glob("crash-*.data"))) == len(LISTED)
-    assert exit_code(records) == 1
+    assert found.exit_code == 1
 
 
 def test_on_a_version_that_was_not_observed_a_crash_is_a_failure(tmp_path: Path) -> None:
-    records, _, passed = check(tmp_path, as_released, number=(10, 1, 0))
-    assert not passed
-    assert "crash" in {str(verdict.verdict) for verdict in of(records, CaseVerdict) if verdict.deviation is None}
+    found, _ = check(tmp_path, as_released, number=(10, 1, 0))
+    assert not found.passes(ITEM)
+    assert "crash" in {str(verdict.verdict) for verdict in found.unexplained}
 
 
 def test_on_a_build_that_is_not_listed_a_crash_is_known_by_its_signature_and_its_place_unconfirmed(
@@ -156,10 +147,10 @@ def test_on_a_build_that_is_not_listed_a_crash_is_known_by_its_signature_and_its
         death = outcome.death.replace("cc8a18826385", "0123456789ab").replace("unpack_row", "unpack_row_fast")
         return replace(outcome, death=death)
 
-    records, _, passed = check(tmp_path, rebuilt)
-    assert passed
-    assert exit_code(records) == 0
-    crashes = [item for item in of(records, CaseVerdict) if item.deviation in LISTED]
+    found, _ = check(tmp_path, rebuilt)
+    assert found.passes(ITEM)
+    assert found.exit_code == 0
+    crashes = [item for item in found.of(CaseVerdict) if item.deviation in LISTED]
     assert {item.deviation for item in crashes} == set(LISTED)
     for item in crashes:
         place = f"its place is unconfirmed: {item.deviation} lists no stack of build 0123456789ab"
@@ -167,8 +158,9 @@ def test_on_a_build_that_is_not_listed_a_crash_is_known_by_its_signature_and_its
 
 
 def test_a_listed_crash_in_its_place_is_not_called_unconfirmed(tmp_path: Path) -> None:
-    records, _, _ = check(tmp_path, as_released)
-    assert not [item for item in of(records, CaseVerdict) if "place" in item.message]
+    found, _ = check(tmp_path, as_released)
+    assert found.passes(ITEM)
+    assert not [item for item in found.of(CaseVerdict) if "place" in item.message]
 
 
 @pytest.mark.planted("FR5")
@@ -177,12 +169,12 @@ def test_a_crash_in_another_place_is_a_new_finding_that_says_which_it_resembles(
         outcome = as_released(injection)
         return replace(outcome, death=outcome.death.replace("read_json_diff <", "read_json_patch <"))
 
-    records, _, passed = check(tmp_path, elsewhere)
-    assert not passed
-    assert exit_code(records) == 1
-    findings = [item for item in of(records, Finding) if ":crash:" in item.signature]
+    found, _ = check(tmp_path, elsewhere)
+    assert not found.passes(ITEM)
+    assert found.exit_code == 1
+    findings = [item for item in found.of(Finding) if ":crash:" in item.signature]
     assert len(findings) == 2  # of an abort, and of a key that comes twice
-    failing = [item for item in of(records, CaseVerdict) if item.deviation is None and str(item.verdict) == "crash"]
+    failing = [item for item in found.unexplained if str(item.verdict) == "crash"]
     assert failing
     assert all("this is not the place of " in item.message for item in failing)
 
@@ -196,24 +188,14 @@ def test_data_directories_do_not_pile_up(tmp_path: Path) -> None:
             return outcome
         return type(outcome)(before=outcome.before, death=f"signal 6: {next(count):03x}", reading=not outcome.reading)
 
-    check(tmp_path, ever_new, deviations=False)
+    found, _ = check(tmp_path, ever_new, deviations=False)
+    assert not found.passes(ITEM)
     assert len(list((tmp_path / "cases").glob("crash-*.data"))) == injections._KEPT
 
 
-@pytest.mark.planted("FR5")
-@pytest.mark.parametrize("fault", CRASH_FAULTS + TWICE_FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_is_called_what_it_is(tmp_path: Path, fault: CrashFault) -> None:
-    shown = 0
-
-    def doctored(injection: Injection) -> InjectionOutcome:
-        nonlocal shown
-        outcome = as_released(injection)
-        changed = fault.change(injection, outcome)
-        shown += changed is not None
-        return outcome if changed is None else changed
-
-    records, _, passed = check(tmp_path, doctored)
-    assert shown
-    assert not passed
-    assert {str(item.verdict) for item in of(records, CaseVerdict) if item.deviation is None} == {fault.verdict}
-    assert exit_code(records) == 1
+@each(CRASH_FAULTS + TWICE_FAULTS)
+def test_a_fault_is_called_what_it_is(tmp_path: Path, fault: Fault) -> None:
+    faulty = Faulty(fault, as_released)
+    found, _ = check(tmp_path, faulty)
+    found.catches(fault, ITEM)
+    assert faulty.shown

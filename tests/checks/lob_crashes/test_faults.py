@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import pytest
@@ -17,6 +16,8 @@ from conformance.reference.innodb.large_values import large_values
 from conformance.servers.errors import ServerDied, StartFailed
 from conformance.servers.run.process import launch
 from conformance.stream import Block
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -114,37 +115,35 @@ def change_kept_in_the_file(crash: Crash) -> None:
     comparison(crash, chosen.table).missing.append({"id": str(chosen.id)})
 
 
-@dataclass(frozen=True, slots=True)
-class CrashFault:
-    """A change of what was seen, and the rule that it breaks."""
-
-    name: str
-    requirement: str
-    alter: Callable[[Crash], None]
-    message: str
-
-
 SERVER_FAULTS = (
-    CrashFault("lost-commit", COMMITTED, lost_commit, "acknowledged is not in the log"),
-    CrashFault("not-recovered", COMMITTED, not_recovered, "does not have the last transaction of the log"),
-    CrashFault("never-sent", COMMITTED, never_sent, "whose COMMIT no session sent"),
-    CrashFault("stale-version", COMMITTED, stale_version, "is not the last one that was logged"),
-    CrashFault("lost-row", COMMITTED, lost_row, "is not the last one that was logged"),
-    CrashFault("row-too-many", COMMITTED, row_too_many, "has a row that no transaction inserted"),
-    CrashFault("stale-file", COMMITTED, stale_file, "is not the last one that was logged"),
-    CrashFault("damaged-file", COMMITTED, damaged_file, "is not the last one that was logged"),
-    CrashFault("rolled-back-change-kept", ROLLED_BACK, change_kept, "unfinished transaction changed is not as before"),
-    CrashFault("rolled-back-change-in-the-file", ROLLED_BACK, change_kept_in_the_file, "is not as before"),
-)
+    Fault("lost-commit", COMMITTED, "What was acknowledged is in the log.", lost_commit,
+          says="acknowledged is not in the log"),
+    Fault("not-recovered", COMMITTED, "What is in the log is recovered.", not_recovered,
+          says="does not have the last transaction of the log"),
+    Fault("never-sent", COMMITTED, "Nothing is in the log that was not sent.", never_sent,
+          says="whose COMMIT no session sent"),
+    Fault("stale-version", COMMITTED, "A row is the last one that was logged.", stale_version,
+          says="is not the last one that was logged"),
+    Fault("lost-row", COMMITTED, "No row of the log is lost.", lost_row, says="is not the last one that was logged"),
+    Fault("row-too-many", COMMITTED, "No row is there that nobody inserted.", row_too_many,
+          says="has a row that no transaction inserted"),
+    Fault("stale-file", COMMITTED, "A file has the last row that was logged.", stale_file,
+          says="is not the last one that was logged"),
+    Fault("damaged-file", COMMITTED, "A file is whole.", damaged_file, says="is not the last one that was logged"),
+    Fault("rolled-back-change-kept", ROLLED_BACK, "A change that was not committed is gone.", change_kept,
+          says="unfinished transaction changed is not as before"),
+    Fault("rolled-back-change-in-the-file", ROLLED_BACK, "It is gone from the file too.", change_kept_in_the_file,
+          says="is not as before"),
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", SERVER_FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_of_recovery_is_caught(seen: Seen, fault: CrashFault) -> None:
+@each(SERVER_FAULTS)
+def test_a_fault_of_recovery_is_caught(seen: Seen, fault: Fault) -> None:
     crash = deepcopy(seen.crash)
-    fault.alter(crash)
+    fault.change(crash)
     found = {name: problems for name, problems in judge(crash).items() if problems}
     assert list(found) == [fault.requirement]
-    assert all(fault.message in problem.message for problem in found[fault.requirement])
+    assert all(fault.says in problem.message for problem in found[fault.requirement])
 
 
 # --- faults of the reader --------------------------------------------------------------------------------------------
@@ -216,8 +215,7 @@ def test_a_server_that_does_not_come_back_is_caught(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     monkeypatch.setattr(check, "Victim", lambda *_: Recording(error))
-    with pytest.raises(pytest.fail.Exception, match="does not come back after a kill"):
-        run(check.test_large_objects_survive_a_crash, recorded.lab)
+    recorded.fails(check.test_large_objects_survive_a_crash, "does not come back after a kill")
     assert recorded.failing == {f"lob-crashes/{ROLLED_BACK}"}
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.lob_versions.predictions import predict
 from conformance.reference.innodb.lob import IndexedLob, PlainLob
 from conformance.reference.innodb.lob_change import Kind
 from tests.checks.lob_versions.observed import altered
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,36 +127,27 @@ def of_several_pieces(change: DocumentChange) -> bool:
     return single(Kind.COPIED)(change) and isinstance(lob, IndexedLob) and len(lob.entries) > 3
 
 
-@dataclass(frozen=True)
-class ChangeFault:
-    """A fault in what was observed of a change of one document, or predicted for it."""
-
-    name: str
-    requirement: str
-    wanted: Callable[[DocumentChange], bool]
-    alter: Callable[[DocumentChange], DocumentChange]
-
-
+_RULE: Final = "A change of a large object is the one that is predicted."
 CHANGE_FAULTS: Final = (
-    ChangeFault("the old entry is lost", "LOB20", single(Kind.COPIED),
-                lambda change: with_entries(change, lambda entry: entry._replace(older=()))),
-    ChangeFault("the new entry has the old page", "LOB20", single(Kind.COPIED),
-                lambda change: with_entries(change, old_page)),
-    ChangeFault("a range more is predicted in a piece", "LOB20", single(Kind.COPIED), range_added),
-    ChangeFault("the index has another order", "LOB21", of_several_pieces, reversed_index),
-    ChangeFault("a change behind the prefix made a new value", "LOB25", single(Kind.COPIED, prefix=True), moved),
-    ChangeFault("a change in the prefix made no new value", "LOB25", single(Kind.REWRITTEN, prefix=True), moved),
-    ChangeFault("a value that was replaced has no flag", "LOB26", single(Kind.REWRITTEN), flag_flipped),
-    ChangeFault("a value that was changed in part has the flag", "LOB26", single(Kind.COPIED), flag_flipped),
-    ChangeFault("the version of the reference stays", "LOB27", single(Kind.COPIED),
-                lambda change: after_version(change, -1)),
-    ChangeFault("the version skips a number", "LOB27", single(Kind.COPIED),
-                lambda change: with_lob(change, first_version=(change.after.lob.current or 0) + 1)),
-    ChangeFault("a rollback takes the version back", "LOB27", undone,
-                lambda change: with_lob(change, first_version=change.before.lob.current)),
-    ChangeFault("a small change makes a new version", "LOB28", single(Kind.SMALL),
-                lambda change: with_lob(change, first_version=2)),
-    ChangeFault("a copy makes no new version", "LOB28", single(Kind.COPIED),
-                lambda change: with_lob(change, first_version=change.before.lob.current)),
-    ChangeFault("an entry stays behind a rollback", "LOB31", undone, entry_left),
+    Fault("the old entry is lost", "LOB20", _RULE,
+          lambda change: with_entries(change, lambda entry: entry._replace(older=())), at=single(Kind.COPIED)),
+    Fault("the new entry has the old page", "LOB20", _RULE, lambda change: with_entries(change, old_page),
+          at=single(Kind.COPIED)),
+    Fault("a range more is predicted in a piece", "LOB20", _RULE, range_added, at=single(Kind.COPIED)),
+    Fault("the index has another order", "LOB21", _RULE, reversed_index, at=of_several_pieces),
+    Fault("a change behind the prefix made a new value", "LOB25", _RULE, moved, at=single(Kind.COPIED, prefix=True)),
+    Fault("a change in the prefix made no new value", "LOB25", _RULE, moved, at=single(Kind.REWRITTEN, prefix=True)),
+    Fault("a value that was replaced has no flag", "LOB26", _RULE, flag_flipped, at=single(Kind.REWRITTEN)),
+    Fault("a value that was changed in part has the flag", "LOB26", _RULE, flag_flipped, at=single(Kind.COPIED)),
+    Fault("the version of the reference stays", "LOB27", _RULE, lambda change: after_version(change, -1),
+          at=single(Kind.COPIED)),
+    Fault("the version skips a number", "LOB27", _RULE,
+          lambda change: with_lob(change, first_version=(change.after.lob.current or 0) + 1), at=single(Kind.COPIED)),
+    Fault("a rollback takes the version back", "LOB27", _RULE,
+          lambda change: with_lob(change, first_version=change.before.lob.current), at=undone),
+    Fault("a small change makes a new version", "LOB28", _RULE, lambda change: with_lob(change, first_version=2),
+          at=single(Kind.SMALL)),
+    Fault("a copy makes no new version", "LOB28", _RULE,
+          lambda change: with_lob(change, first_version=change.before.lob.current), at=single(Kind.COPIED)),
+    Fault("an entry stays behind a rollback", "LOB31", _RULE, entry_left, at=undone),
 )  # fmt: skip

@@ -19,8 +19,9 @@ from conformance.reference.innodb.lob_index import IndexEntry
 from conformance.reference.innodb.undo import record as undo_record
 from conformance.reference.innodb.undo import row_versions
 from generators.draw import Stream
-from tests.checks.lob_versions.faults_of_changes import CHANGE_FAULTS, ChangeFault, shorter, single, undone
+from tests.checks.lob_versions.faults_of_changes import CHANGE_FAULTS, shorter, single, undone
 from tests.checks.lob_versions.observed import Observed, altered, judged, observe
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.innodb.undo.record import SmallChange, UndoRecord
     from conformance.servers.run.process import ProcessServer
+    from tests.faults.fault import Fault
     from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
@@ -56,11 +58,11 @@ def test_an_index_page_behind_a_small_change_is_predicted(server: ProcessServer)
     assert tally.problems == {}
 
 
-@pytest.mark.parametrize("fault", CHANGE_FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_of_a_change_is_found(observed: Observed, fault: ChangeFault) -> None:
-    change, image = next(observed.changes(fault.wanted))
+@each(CHANGE_FAULTS)
+def test_a_fault_of_a_change_is_found(observed: Observed, fault: Fault) -> None:
+    change, image = next(observed.changes(fault.at))
     assert judged(change, image).problems == {}
-    assert fault.requirement in judged(fault.alter(change), image).problems
+    assert fault.requirement in judged(fault.change(change), image).problems
 
 
 @pytest.mark.planted("LOB21")

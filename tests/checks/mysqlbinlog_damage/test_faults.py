@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,13 +16,15 @@ from conformance.harness.profiles import SIZES
 from conformance.reference.binlog.files import read_events
 from conformance.reference.errors import CodecError
 from conformance.reference.partial.diffs import decode_diffs
-from conformance.servers.roles.mysqlbinlog import ClientEnd, print_bytes
+from conformance.servers.roles.mysqlbinlog import ClientEnd
 from conformance.stream import CaseVerdict
 from generators.draw import Stream
 from tests.checks.mysqlbinlog_damage.faults import DAMAGE_FAULTS
+from tests.faults.runner import each, plant_in
 from tests.running import run
 
 if TYPE_CHECKING:
+    from tests.faults.fault import Fault
     from tests.recorded import Recorded
 
 
@@ -69,16 +71,14 @@ def test_the_real_client_names_damage(recorded: Recorded) -> None:
 
 @pytest.mark.live
 @pytest.mark.usefixtures("few_files")
-@pytest.mark.parametrize("fault", DAMAGE_FAULTS, ids=lambda fault: fault.id)
+@each(DAMAGE_FAULTS)
 def test_a_client_that_hides_damage_or_dies_fails_the_check(
-    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    def doctored(*arguments: Any) -> ClientEnd:
-        end = print_bytes(*arguments)
+    def doctored(end: ClientEnd) -> ClientEnd:
         status, text = fault.change((end.status, end.text))
         return ClientEnd(status, text, end.peak, end.errors)
 
-    monkeypatch.setattr(check, "print_bytes", doctored)
-    with pytest.raises(pytest.fail.Exception, match=r"mysqlbinlog (died|does not|fails)"):
-        run(check.test_damaged_diffs_are_named, recorded.lab)
+    plant_in(monkeypatch, check, "print_bytes", doctored)
+    recorded.fails(check.test_damaged_diffs_are_named, r"mysqlbinlog (died|does not|fails)")
     assert recorded.failing == {"printing/damage"}

@@ -12,26 +12,25 @@ from conformance.cases.files import dump_case, load_any_case, validate
 from conformance.checks.mysqlbinlog_damage import check_values as room
 from conformance.checks.mysqlbinlog_damage import records as records_of_files
 from conformance.harness.profiles import SIZES
-from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
 from conformance.judge.damage.crashes import damage_of_log
 from conformance.judge.damage.mysqlbinlog import PrintedLog, judge_print
 from conformance.reference.errors import DecodeError
-from conformance.report.results import Summary
 from conformance.servers.programs import LocalProgram
-from conformance.stream import Block, CaseVerdict, Finding, Run
+from conformance.stream import Block, CaseVerdict, Finding
 from generators.damaged_values import PLACES, file_with_damage
 from generators.draw import Stream
-from tests.checks.diverged.faults_of_crashes import PRINT_FAULTS, PrintFault, prints_as_released
-from tests.running import run
+from tests.checks.diverged.faults_of_crashes import PRINT_FAULTS, prints_as_released
+from tests.faults.runner import Faulty, each
+from tests.recorded import Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from conformance.servers.run.process import ProcessServer
-    from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
 
+ITEM = room.test_damaged_values_are_printed
 LISTED = {
     "printer-crash-at-member-in-diff",
     "printer-crash-at-member-in-document",
@@ -54,47 +53,33 @@ class FakeServer:
         """Nothing to do."""
 
 
-def check(
+def lab(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     answer: Callable[[str], tuple[int, bytes]],
     *,
     deviations: bool = True,
-) -> tuple[list[AnyRecord], bool]:
-    """Records, and whether the check passed."""
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(cases=tmp_path, deviations=deviations), records.append)
-    lab._server, lab._resolved = FakeServer(), True  # type: ignore[assignment]
+) -> Recorded:
+    """A session with a client that answers so."""
+    found = Recorded.of_settings(cases=tmp_path, deviations=deviations)
+    found.lab._server, found.lab._resolved = FakeServer(), True  # type: ignore[assignment]
 
     def print_file(_: object, case: BytesCase) -> PrintedLog:
         return judge_print(case, *answer(damage_of_log(case.data)))
 
     monkeypatch.setattr(records_of_files, "print_file", print_file)
     monkeypatch.setattr(room, "print_file", print_file)
-    try:
-        run(room.test_damaged_values_are_printed, lab)
-    except pytest.fail.Exception:
-        return records, False
-    return records, True
-
-
-def of(records: list[AnyRecord], kind: type[Any]) -> list[Any]:
-    return [record for record in records if isinstance(record, kind)]
-
-
-def exit_code(records: list[AnyRecord]) -> int:
-    run = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
-    return Summary([run, *records]).conclude(seconds=1.0).exit_code
+    return found
 
 
 def test_a_client_that_shows_what_is_listed_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    records, passed = check(tmp_path, monkeypatch, prints_as_released)
-    assert passed
-    (block,) = of(records, Block)
+    found = lab(tmp_path, monkeypatch, prints_as_released)
+    assert found.passes(ITEM)
+    (block,) = found.of(Block)
     assert block.deviations.keys() == LISTED
     assert block.cases >= 50
-    assert of(records, Finding) == []
-    assert exit_code(records) == 0
+    assert found.of(Finding) == []
+    assert found.exit_code == 0
     for path in tmp_path.glob("*.json"):
         data = json.loads(path.read_text("utf-8"))
         validate(data)
@@ -105,38 +90,27 @@ def test_a_client_that_shows_what_is_listed_passes(tmp_path: Path, monkeypatch: 
 
 
 def test_a_client_that_lives_is_an_unexpected_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    records, passed = check(tmp_path, monkeypatch, lambda _: prints_as_released(""))
-    assert not passed
-    assert {verdict.case for verdict in of(records, CaseVerdict)} == LISTED
-    assert exit_code(records) == 1
+    found = lab(tmp_path, monkeypatch, lambda _: prints_as_released(""))
+    assert not found.passes(ITEM)
+    assert {verdict.case for verdict in found.of(CaseVerdict)} == LISTED
+    assert found.exit_code == 1
 
 
 def test_without_the_list_they_are_findings_with_smaller_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    records, passed = check(tmp_path, monkeypatch, prints_as_released, deviations=False)
-    assert not passed
-    found = of(records, Finding)
-    assert len(found) == len(LISTED)
-    assert all(item.size_after < item.size_before and "replay" in item.replay for item in found)
-    assert {str(item.verdict) for item in of(records, CaseVerdict)} == {"crash"}
+    found = lab(tmp_path, monkeypatch, prints_as_released, deviations=False)
+    assert not found.passes(ITEM)
+    assert len(found.of(Finding)) == len(LISTED)
+    assert all(
+        (item.size_after or 0) < (item.size_before or 0) and "replay" in item.replay for item in found.of(Finding)
+    )
+    assert {str(item.verdict) for item in found.of(CaseVerdict)} == {"crash"}
 
 
-@pytest.mark.planted("P9")
-@pytest.mark.parametrize("fault", PRINT_FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_is_called_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: PrintFault) -> None:
-    shown = 0
-
-    def doctored(damage: str) -> tuple[int, bytes]:
-        nonlocal shown
-        answer = prints_as_released(damage)
-        changed = fault.change(damage, *answer)
-        shown += changed is not None
-        return answer if changed is None else changed
-
-    records, passed = check(tmp_path, monkeypatch, doctored)
-    assert shown
-    assert not passed
-    assert {str(item.verdict) for item in of(records, CaseVerdict) if item.deviation is None} == {fault.verdict}
-    assert exit_code(records) == 1
+@each(PRINT_FAULTS)
+def test_a_fault_is_called_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    faulty = Faulty(fault, prints_as_released)
+    lab(tmp_path, monkeypatch, faulty).catches(fault, ITEM)
+    assert faulty.shown
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -166,9 +140,8 @@ def test_the_real_client_shows_what_is_listed_and_nothing_else(
     server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(SIZES["printing/values"], "quick", 12)
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(cases=tmp_path), records.append)
-    lab._server, lab._resolved = server, True
-    run(room.test_damaged_values_are_printed, lab)
-    (block,) = of(records, Block)
+    found = Recorded.of_settings(cases=tmp_path)
+    found.lab._server, found.lab._resolved = server, True
+    assert found.passes(ITEM)
+    (block,) = found.of(Block)
     assert block.deviations.keys() == LISTED

@@ -4,93 +4,37 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.checks.fault import Fault, swap
+from tests.faults.fault import Fault, swap
 
 # --- FR7: the worklog's example with seven diffs, as mysqlbinlog -v prints it ----------------------------------------
 
 TEXT_FAULTS: Final = [
-    Fault(
-        id="text/lost-diff",
-        requirement="FR7",
-        sentence="Every diff of the list is printed.",
-        change=swap(b",\n###      '$.b[1]', 'bb')", b")"),
-    ),
-    Fault(
-        id="text/lost-last-run",
-        requirement="FR7",
-        sentence="Every diff of the list is printed, the last one too.",
-        change=lambda text: swap(b",\n###      '$.g', 'gg')", b"")(swap(b"JSON_INSERT(\n###      ", b"")(text)),
-    ),
-    Fault(
-        id="text/order-of-diffs",
-        requirement="FR7",
-        sentence="Diffs are printed in the order of the list.",
-        change=lambda text: swap(b"'$.X'", b"'$.d[0]'")(
-            swap(b"'$.d[0]'", b"'$.c'")(swap(b"'$.c'", b"'$.X'")(text)),
-        ),
-    ),
-    Fault(
-        id="text/order-of-functions",
-        requirement="FR7",
-        sentence="Functions are printed in the reverse order of their runs.",
-        change=lambda text: swap(b"X(", b"JSON_REMOVE(")(
-            swap(b"JSON_REMOVE(", b"JSON_REPLACE(")(swap(b"JSON_REPLACE(", b"X(")(text))
-        ),
-    ),
-    Fault(
-        id="text/array-insert",
-        requirement="FR7",
-        sentence="An INSERT whose path ends in an array cell is JSON_ARRAY_INSERT.",
-        change=swap(b"JSON_ARRAY_INSERT(", b"JSON_INSERT("),
-    ),
-    Fault(
-        id="text/value",
-        requirement="FR7",
-        sentence="The value of a diff is the value in the event.",
-        change=swap(b"'$.a', 7", b"'$.a', 8"),
-    ),
-    Fault(
-        id="text/type-of-value",
-        requirement="FR7",
-        sentence="Numbers are bare, strings are quoted.",
-        change=swap(b"'$.a', 7", b"'$.a', '7'"),
-    ),
-    Fault(
-        id="text/path",
-        requirement="FR7",
-        sentence="The path stands as it is in the event.",
-        change=swap(b"'$.f[1]'", b"'$.f[3]'"),
-    ),
-    Fault(
-        id="text/comma",
-        requirement="FR7",
-        sentence="A comma stands between two diffs of a run.",
-        change=swap(b"'$.c',\n", b"'$.c'\n"),
-    ),
-    Fault(
-        id="text/indentation",
-        requirement="FR7",
-        sentence="Continuation lines begin with ### and six spaces.",
-        change=swap(b"\n###      '$.e'", b"\n###        '$.e'"),
-    ),
-    Fault(
-        id="text/lost-row",
-        requirement="FR7",
-        sentence="There is one block for each row.",
-        change=lambda _: b"",
-    ),
-    Fault(
-        id="text/column-number",
-        requirement="FR7",
-        sentence="Columns are numbered over all columns of the table.",
-        change=swap(b"###   @2=", b"###   @3="),
-    ),
-]
+    Fault("text/lost-diff", "FR7", "Every diff of the list is printed.", swap(b",\n###      '$.b[1]', 'bb')", b")")),
+    Fault("text/lost-last-run", "FR7", "Every diff of the list is printed, the last one too.",
+          lambda text: swap(b",\n###      '$.g', 'gg')", b"")(swap(b"JSON_INSERT(\n###      ", b"")(text))),
+    Fault("text/order-of-diffs", "FR7", "Diffs are printed in the order of the list.",
+          lambda text: swap(b"'$.X'", b"'$.d[0]'")(swap(b"'$.d[0]'", b"'$.c'")(swap(b"'$.c'", b"'$.X'")(text)))),
+    Fault("text/order-of-functions", "FR7", "Functions are printed in the reverse order of their runs.",
+          lambda text: swap(b"X(", b"JSON_REMOVE(")(
+              swap(b"JSON_REMOVE(", b"JSON_REPLACE(")(swap(b"JSON_REPLACE(", b"X(")(text))
+          )),
+    Fault("text/array-insert", "FR7", "An INSERT whose path ends in an array cell is JSON_ARRAY_INSERT.",
+          swap(b"JSON_ARRAY_INSERT(", b"JSON_INSERT(")),
+    Fault("text/value", "FR7", "The value of a diff is the value in the event.", swap(b"'$.a', 7", b"'$.a', 8")),
+    Fault("text/type-of-value", "FR7", "Numbers are bare, strings are quoted.", swap(b"'$.a', 7", b"'$.a', '7'")),
+    Fault("text/path", "FR7", "The path stands as it is in the event.", swap(b"'$.f[1]'", b"'$.f[3]'")),
+    Fault("text/comma", "FR7", "A comma stands between two diffs of a run.", swap(b"'$.c',\n", b"'$.c'\n")),
+    Fault("text/indentation", "FR7", "Continuation lines begin with ### and six spaces.",
+          swap(b"\n###      '$.e'", b"\n###        '$.e'")),
+    Fault("text/lost-row", "FR7", "There is one block for each row.", lambda _: b""),
+    Fault("text/column-number", "FR7", "Columns are numbered over all columns of the table.",
+          swap(b"###   @2=", b"###   @3=")),
+]  # fmt: skip
 
 # --- FR7: the examples of the executed pseudo-SQL --------------------------------------------------------------------
 
 EXECUTED_FAULTS: Final = [
-    Fault(id=f"executed/{name}", requirement="FR7", sentence=sentence, change=change)
+    Fault(f"executed/{name}", "FR7", sentence, change)
     for name, sentence, change in (
         ("value", "The text has the value of the diff.", swap(b"'$.b[7]', 8", b"'$.b[7]', 9")),
         ("type", "A number is not quoted.", swap(b"'$.b[7]', 8", b"'$.b[7]', '8'")),

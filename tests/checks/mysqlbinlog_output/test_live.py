@@ -12,12 +12,14 @@ from conformance.checks.mysqlbinlog_output.generate import EXAMPLES
 from conformance.harness.profiles import SIZES
 from conformance.stream import Block, CaseVerdict
 from tests.checks.mysqlbinlog_output.faults import EXECUTED_FAULTS, TEXT_FAULTS
+from tests.faults.runner import each, plant_in
 from tests.running import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.faults.fault import Fault
     from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
@@ -32,14 +34,12 @@ def test_the_real_client_prints_all_diffs(recorded: Recorded, monkeypatch: pytes
         assert recorded.cases(name) >= 45  # some statements of a block change nothing
 
 
-@pytest.mark.parametrize("fault", TEXT_FAULTS, ids=lambda fault: fault.id)
+@each(TEXT_FAULTS)
 def test_a_doctored_text_of_the_example_fails_the_check(
-    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    real = client.client_text
-    monkeypatch.setattr(client, "client_text", lambda *arguments: fault.change(real(*arguments)))
-    with pytest.raises(pytest.fail.Exception, match="mysqlbinlog prints another text"):
-        run(check.test_worklog_example, recorded.lab)
+    plant_in(monkeypatch, client, "client_text", fault.change)
+    recorded.fails(check.test_worklog_example, "mysqlbinlog prints another text")
     assert recorded.failing == {"printing/example", "printing/example-text"}
 
 
@@ -56,11 +56,9 @@ def _another_digit(text: bytes) -> bytes:
 def test_a_doctored_text_of_generated_updates_fails_the_check(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: Callable[[bytes], bytes]
 ) -> None:
-    real = client.client_text
     monkeypatch.setitem(SIZES["printing/text"], "quick", 1)
-    monkeypatch.setattr(client, "client_text", lambda *arguments: change(real(*arguments)))
-    with pytest.raises(pytest.fail.Exception, match="mysqlbinlog prints another text"):
-        run(check.test_printed_updates, recorded.lab)
+    plant_in(monkeypatch, client, "client_text", change)
+    recorded.fails(check.test_printed_updates, "mysqlbinlog prints another text")
     assert recorded.failing == {"printing/text", "printing/complete"}
     verdict = recorded.of(CaseVerdict)[0]
     assert verdict.replay is not None
@@ -90,18 +88,13 @@ def test_printed_updates_make_the_same_documents_when_they_are_run(
 
 
 @pytest.mark.planted("FR7.1")
-@pytest.mark.parametrize("fault", EXECUTED_FAULTS, ids=lambda fault: fault.id)
+@each(EXECUTED_FAULTS)
 def test_a_text_that_does_something_else_when_it_is_run_fails_the_check(
-    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    real = client.client_text
     monkeypatch.setitem(SIZES["printing/executed"], "quick", 0)
-    monkeypatch.setattr(client, "client_text", lambda *arguments: fault.change(real(*arguments)))
-    with pytest.raises(
-        pytest.fail.Exception,
-        match="printed",
-    ):
-        run(check_executed.test_executed_updates, recorded.lab)
+    plant_in(monkeypatch, client, "client_text", fault.change)
+    recorded.fails(check_executed.test_executed_updates, "printed")
     assert recorded.failing == {"printing/executed"}
     verdict = next(item for item in recorded.of(CaseVerdict) if item.verdict.failing)
     assert verdict.requirement == "FR7"

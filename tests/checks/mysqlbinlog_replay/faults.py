@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.checks.fault import Fault
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,22 +30,8 @@ def _last_byte(rows: list[Any]) -> None:
 
 
 REPLAY_FAULTS: Final = [
-    Fault(
-        id="replay/lost-row",
-        requirement="FR3",
-        sentence="All rows are there after the replay.",
-        change=_rows(lambda rows: rows.pop(), stored=False),
-    ),
-    Fault(
-        id="replay/stored-byte",
-        requirement="FR3",
-        sentence="Stored bytes of all rows are identical.",
-        change=_rows(_last_byte, stored=True),
-    ),
-    Fault(
-        id="replay/text",
-        requirement="FR3",
-        sentence="The text of all rows is equal.",
-        change=_rows(_last_byte, stored=False),
-    ),
-]
+    Fault("replay/lost-row", "FR3", "All rows are there after the replay.",
+          _rows(lambda rows: rows.pop(), stored=False)),
+    Fault("replay/stored-byte", "FR3", "Stored bytes of all rows are identical.", _rows(_last_byte, stored=True)),
+    Fault("replay/text", "FR3", "The text of all rows is equal.", _rows(_last_byte, stored=False)),
+]  # fmt: skip

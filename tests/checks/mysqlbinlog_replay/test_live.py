@@ -16,10 +16,12 @@ from conformance.judge.updates.expected import expected_groups
 from conformance.reference.binlog.event import encode_event
 from conformance.stream import CaseVerdict
 from tests.checks.mysqlbinlog_replay.faults import REPLAY_FAULTS
+from tests.faults.runner import each, plant_in
 from tests.harness import planted
 from tests.running import run
 
 if TYPE_CHECKING:
+    from tests.faults.fault import Fault
     from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
@@ -38,18 +40,10 @@ def test_replayed_updates_are_the_same(recorded: Recorded) -> None:
 
 
 @pytest.mark.usefixtures("one_replay")
-@pytest.mark.parametrize("fault", REPLAY_FAULTS, ids=lambda fault: fault.id)
-def test_a_doctored_state_fails_the_check(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any) -> None:
-    real = room.take_state
-    taken: list[Any] = []
-
-    def doctored(*arguments: Any) -> Any:
-        taken.append(real(*arguments))
-        return room.State(*fault.change(taken[-1])) if len(taken) == 2 else taken[-1]
-
-    monkeypatch.setattr(room, "take_state", doctored)
-    with pytest.raises(pytest.fail.Exception, match="after the replay"):
-        run(check.test_replayed_updates, recorded.lab)
+@each(REPLAY_FAULTS)
+def test_a_doctored_state_fails_the_check(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    plant_in(monkeypatch, room, "take_state", lambda state: room.State(*fault.change(state)), call=2)
+    recorded.fails(check.test_replayed_updates, "after the replay")
     assert recorded.failing == {"replaying/rows"}
 
 
@@ -60,8 +54,7 @@ def test_a_statement_missing_from_the_text_fails_the_check(recorded: Recorded, m
         return Text(head + rest[rest.index(b"/*!*/;\n") + 7 :]) if statement else Text(rest)
 
     monkeypatch.setattr(room, "print_log", shorter)
-    with pytest.raises(pytest.fail.Exception, match="another number of statements is in the text"):
-        run(check.test_replayed_updates, recorded.lab)
+    recorded.fails(check.test_replayed_updates, "another number of statements is in the text")
 
 
 @pytest.mark.usefixtures("one_replay")

@@ -6,15 +6,15 @@ section 2, condition 4).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
-
-import pytest
 
 from conformance.cases.sql_case import SqlAnswer
 from conformance.checks.conditions.cases import CONDITIONS
 from conformance.checks.sql_interface.warning_cases import v1_cases
 from conformance.judge.sql import judge_sql
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 
 if TYPE_CHECKING:
     from conformance.cases.sql_case import SqlCase, SqlStatement
@@ -26,15 +26,7 @@ _TEXT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionFault:
-    """``change``: fields of the answer to the judged statement, and what they become."""
-
-    id: str
-    requirement: str
-    change: dict[str, Any]
-
-
+_RULE: Final = "PARTIAL_JSON overrules version 1 of row events, with a warning."
 _WRONG: Final[dict[str, dict[str, Any]]] = {
     "missing": {"warnings": ()},
     "another-warning": {"warnings": ((3647, "When binlog_row_image=FULL, ..."),)},
@@ -42,21 +34,21 @@ _WRONG: Final[dict[str, dict[str, Any]]] = {
 }
 FAULTS: Final = [
     *(
-        VersionFault(id=f"{requirement}/{name}", requirement=requirement, change=change)
+        Fault(f"{requirement}/{name}", requirement, _RULE, change)
         for requirement in ("W2a", "W2b", "W2c")
         for name, change in _WRONG.items()
     ),
     *(
-        VersionFault(id=f"W2.text/{name}", requirement="W2.text", change={"warnings": ((_WARNING, text),)})
+        Fault(f"W2.text/{name}", "W2.text", _RULE, {"warnings": ((_WARNING, text),)})
         for name, text in (
             ("one-word", _TEXT.replace("new format", "old format")),
             ("no-cause", _TEXT.replace("binlog_row_value_options=PARTIAL_JSON", "")),
             ("twice", f"{_TEXT} {_TEXT}"),
         )
     ),
-    VersionFault(id="D4/not-logged", requirement="D4", change={"form": "none"}),
-    VersionFault(id="D4/as-statement", requirement="D4", change={"form": "query"}),
-]
+    Fault("D4/not-logged", "D4", _RULE, {"form": "none"}),
+    Fault("D4/as-statement", "D4", _RULE, {"form": "query"}),
+]  # fmt: skip
 
 
 def cases() -> list[SqlCase]:
@@ -76,8 +68,8 @@ def test_a_server_that_gives_the_warning_and_the_form_passes() -> None:
         assert {verdict.verdict for verdict in verdicts} == {"pass"}, case.id
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
-def test_a_planted_fault_is_caught_in_every_case(fault: VersionFault) -> None:
+@each(FAULTS)
+def test_a_planted_fault_is_caught_in_every_case(fault: Fault) -> None:
     planted = 0
     for case in cases():
         for index, statement in enumerate(case.statements):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,6 +17,7 @@ from conformance.stream import Block
 from generators.draw import Stream
 from generators.row_values import SHAPES
 from tests.checks.table_metadata.faults_of_metadata import FROM_OLD_FAULTS, TO_OLD_FAULTS
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.process import ProcessServer
     from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
 
 MADE = table(Stream("made"), 0)
 ROWS: Rows = [tuple(b"%d" % (10 * key + place) for place in range(len(MADE.columns))) for key in range(3)]
@@ -44,14 +46,14 @@ def test_equal_rows_pass() -> None:
     assert judge(WRITTEN, Taken(None, list(ROWS)), "BINLOG statements") == []
 
 
-@pytest.mark.parametrize("fault", FROM_OLD_FAULTS, ids=lambda fault: fault.id)
-def test_other_rows_on_the_new_server_are_noticed(fault: Any) -> None:
+@each(FROM_OLD_FAULTS)
+def test_other_rows_on_the_new_server_are_noticed(fault: Fault) -> None:
     (problem,) = judge(WRITTEN, Taken(None, fault.change(ROWS)), "BINLOG statements")
     assert problem.statements[0] == "CREATE TABLE"
 
 
-@pytest.mark.parametrize("fault", TO_OLD_FAULTS, ids=lambda fault: fault.id)
-def test_another_answer_of_the_old_server_is_noticed(fault: Any) -> None:
+@each(TO_OLD_FAULTS)
+def test_another_answer_of_the_old_server_is_noticed(fault: Fault) -> None:
     assert judge(WRITTEN, fault.change(Taken(None, list(ROWS))), "its applier") != []
 
 

@@ -10,10 +10,7 @@ import pytest
 from conformance.checks.old_servers import check
 from conformance.checks.old_servers import run as servers
 from conformance.checks.old_servers.generate import OFF, ON
-from conformance.harness import session as labs
 from conformance.harness.profiles import SIZES
-from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import read_events
@@ -23,128 +20,77 @@ from conformance.servers.roles.old_server import VARIABLE, old_installation
 from conformance.servers.roles.relay_log import log_file
 from conformance.stream import Block, CaseVerdict
 from tests.checks.old_servers.faults_of_old_servers import OLD_FAULTS, RELAY_FAULTS, ROWS_FAULTS, UPDATE_FAULTS
+from tests.faults.runner import each, plant_in
 from tests.running import run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.servers.install.installation import Installation
-    from conformance.servers.run.process import ProcessServer
-    from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
+    from tests.recorded import Recorded
 
 
 @pytest.fixture
-def records() -> list[AnyRecord]:
-    return []
-
-
-@pytest.fixture
-def lab(
-    server: ProcessServer,
-    old_server: Installation,
-    records: list[AnyRecord],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Lab:
-    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
+def found(recorded: Recorded, old_server: Installation, monkeypatch: pytest.MonkeyPatch) -> Recorded:
     for name, size in (("old/binlog", 12), ("old/log", 12), ("old/relay", 2)):
         monkeypatch.setitem(SIZES[name], "quick", size)
-    return Lab(Settings(cases=tmp_path), records.append)
-
-
-def failing(records: list[AnyRecord]) -> set[str]:
-    return {record.check for record in records if isinstance(record, Block) and record.failures}
-
-
-def verdicts(records: list[AnyRecord]) -> list[CaseVerdict]:
-    return [record for record in records if isinstance(record, CaseVerdict)]
+    return recorded
 
 
 @pytest.mark.live
-def test_old_and_new_servers_get_on_as_they_must(lab: Lab, records: list[AnyRecord]) -> None:
-    run(check.test_binlog_statements_on_an_old_server, lab)
-    run(check.test_relay_log_of_an_old_server, lab)
-    run(check.test_log_of_an_old_server, lab)
-    assert verdicts(records) == []
-    checks = {record.check for record in records if isinstance(record, Block)}
+def test_old_and_new_servers_get_on_as_they_must(found: Recorded) -> None:
+    run(check.test_binlog_statements_on_an_old_server, found.lab)
+    run(check.test_relay_log_of_an_old_server, found.lab)
+    run(check.test_log_of_an_old_server, found.lab)
+    assert found.of(CaseVerdict) == []
+    checks = {record.check for record in found.of(Block)}
     assert checks >= {"old/binlog-off", "old/binlog-on", "old/relay-off", "old/relay-on", "old/log"}
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("fault", OLD_FAULTS, ids=lambda fault: fault.id)
-def test_an_old_server_that_takes_the_event_fails_the_check(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+@each([*OLD_FAULTS, *UPDATE_FAULTS])
+def test_an_old_server_that_takes_the_event_or_loses_an_update_fails_the_check(
+    found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    real = servers.by_statement
+    real, altered = servers.by_statement, OFF if fault.requirement == "X2" else ON
 
     def doctored(connection: Any, events: Any, table: str) -> servers.Answer:
         said = real(connection, events, table)
-        return servers.Answer(*fault.change(said)) if table == ON else said
+        return servers.Answer(*fault.change(said)) if table == altered else said
 
     monkeypatch.setattr(servers, "by_statement", doctored)
-    with pytest.raises(pytest.fail.Exception, match="event 39"):
-        run(check.test_binlog_statements_on_an_old_server, lab)
-    assert failing(records) == {"old/binlog-on"}
-    assert {verdict.requirement for verdict in verdicts(records)} == {"FR10"}
+    found.fails(check.test_binlog_statements_on_an_old_server, "failed" if altered == OFF else "event 39")
+    assert found.failing == {"old/binlog-off" if altered == OFF else "old/binlog-on"}
+    assert {verdict.requirement for verdict in found.of(CaseVerdict)} == {fault.requirement}
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("fault", UPDATE_FAULTS, ids=lambda fault: fault.id)
-def test_an_old_server_that_loses_an_update_fails_the_check(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
-) -> None:
-    real = servers.by_statement
-
-    def doctored(connection: Any, events: Any, table: str) -> servers.Answer:
-        said = real(connection, events, table)
-        return servers.Answer(*fault.change(said)) if table == OFF else said
-
-    monkeypatch.setattr(servers, "by_statement", doctored)
-    with pytest.raises(pytest.fail.Exception, match="failed"):
-        run(check.test_binlog_statements_on_an_old_server, lab)
-    assert failing(records) == {"old/binlog-off"}
-    assert {verdict.requirement for verdict in verdicts(records)} == {"X2"}
-
-
-@pytest.mark.live
-@pytest.mark.parametrize("fault", RELAY_FAULTS, ids=lambda fault: fault.id)
+@each(RELAY_FAULTS)
 def test_an_old_applier_that_runs_on_fails_the_check(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+    found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    real = servers.by_relay_log
-    monkeypatch.setattr(servers, "by_relay_log", lambda *arguments: fault.change(real(*arguments)))
-    with pytest.raises(pytest.fail.Exception, match="failed"):
-        run(check.test_relay_log_of_an_old_server, lab)
-    assert failing(records) == {"old/relay-off" if fault.requirement == "X2" else "old/relay-on"}
+    plant_in(monkeypatch, servers, "by_relay_log", fault.change)
+    found.fails(check.test_relay_log_of_an_old_server, "failed")
+    assert found.failing == {"old/relay-off" if fault.requirement == "X2" else "old/relay-on"}
 
 
 @pytest.mark.live
-def test_another_error_of_an_old_server_differs(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_error_of_an_old_server_differs(found: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "_REFUSED_RELAY_LOG", 1)
-    with pytest.raises(pytest.fail.Exception):
-        run(check.test_relay_log_of_an_old_server, lab)
-    assert failing(records) == {"old/relay-error"}
-    assert {verdict.verdict for verdict in verdicts(records)} == {"differs"}
+    found.fails(check.test_relay_log_of_an_old_server)
+    assert found.failing == {"old/relay-error"}
+    assert {verdict.verdict for verdict in found.of(CaseVerdict)} == {"differs"}
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("fault", ROWS_FAULTS, ids=lambda fault: fault.id)
+@each(ROWS_FAULTS)
 def test_other_rows_after_the_log_of_an_old_server_fail_the_check(
-    lab: Lab, records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, fault: Any
+    found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    real = servers.read
-    calls: list[Any] = []
-
-    def doctored(*arguments: Any) -> servers.Rows:
-        calls.append(real(*arguments))
-        return fault.change(calls[-1]) if len(calls) == 2 else calls[-1]  # type: ignore[no-any-return]
-
-    monkeypatch.setattr(servers, "read", doctored)
-    with pytest.raises(pytest.fail.Exception, match="other rows after the log"):
-        run(check.test_log_of_an_old_server, lab)
-    assert failing(records) == {"old/log"}
+    plant_in(monkeypatch, servers, "read", fault.change, call=2)
+    found.fails(check.test_log_of_an_old_server, "other rows after the log")
+    assert found.failing == {"old/log"}
 
 
 # --- without an old server -------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,10 +12,10 @@ from conformance.checks.old_servers.generate_version_1 import DEVIATION, REFUSED
 from conformance.judge.sql import judge_sql
 from conformance.reference.event_types import EventType
 from generators.draw import Stream
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from conformance.cases.sql_case import Rows, SqlCase
     from conformance.judge.sql import SqlVerdict
 
@@ -60,15 +60,6 @@ def test_a_server_that_refuses_version_1_is_explained(item: SqlCase) -> None:
     assert [verdict.deviation for verdict in verdicts] == [DEVIATION, DEVIATION]
 
 
-@dataclass(frozen=True)
-class PlantedFault:
-    """From section 8 of the worklog (an old source replicates to a new replica always) and requirements FR8."""
-
-    name: str
-    answers: Callable[[SqlCase], list[SqlAnswer]]
-    requirement: str = "X1"
-
-
 def _first_wrong(rows: Rows) -> Rows:
     return (tuple("planted" if place == 1 else value for place, value in enumerate(rows[0])), *rows[1:]) if rows else ()
 
@@ -77,19 +68,19 @@ def _taken(rows: Rows) -> Rows:
     return tuple(("0", *row[1:]) for row in rows)
 
 
+_RULE = "An old source replicates to a new replica always."  # section 8 of the worklog, requirements FR8
 FAULTS = [
-    PlantedFault("refused with another number", lambda item: answers(item, 1105, unchanged(item))),
-    PlantedFault("taken without an effect", lambda item: answers(item, None, _taken(unchanged(item)))),
-    PlantedFault("another row", lambda item: answers(item, None, _first_wrong(_taken(unchanged(item))))),
-    PlantedFault("refused, and yet applied", lambda item: answers(item, REFUSED, _first_wrong(unchanged(item)))),
-]
+    Fault("refused with another number", "X1", _RULE, lambda item: answers(item, 1105, unchanged(item))),
+    Fault("taken without an effect", "X1", _RULE, lambda item: answers(item, None, _taken(unchanged(item)))),
+    Fault("another row", "X1", _RULE, lambda item: answers(item, None, _first_wrong(_taken(unchanged(item))))),
+    Fault("refused, and yet applied", "X1", _RULE, lambda item: answers(item, REFUSED, _first_wrong(unchanged(item)))),
+]  # fmt: skip
 
 
-@pytest.mark.planted("X1")
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_planted_fault_is_found_and_not_explained(fault: PlantedFault) -> None:
+@each(FAULTS)
+def test_a_planted_fault_is_found_and_not_explained(fault: Fault) -> None:
     for item in OLD:
-        assert unexplained(item, fault.answers(item)), item.id
+        assert unexplained(item, fault.change(item)), item.id
 
 
 def test_a_refusal_of_version_2_is_not_explained() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import pytest
 
 from conformance.checks.relay_logs import check as relay_logs
 from conformance.harness import injections
-from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
 from conformance.judge.damage.relay_logs import damage_of_relay_log
 from conformance.requirements.crashes import (
     GTID_IN_TRANSACTION,
@@ -22,14 +19,15 @@ from conformance.requirements.crashes import (
 from conformance.servers.roles.relay_log_applier import LogEnd
 from conformance.stream import Block, CaseVerdict, Notice
 from tests.checks.diverged.faults_of_crashes import BUILD
-from tests.checks.diverged.test_object_entry_faults import FakeServer, exit_code, of
-from tests.running import run
+from tests.checks.diverged.test_object_entry_faults import FakeServer, on_fake
+from tests.faults.fault import Fault
+from tests.faults.runner import Faulty, each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conformance.stream import AnyRecord
+    from tests.recorded import Recorded
 
 # As 9.7.4-2 of Debian for amd64 reported them; the last is one of many places.
 DEATHS: Final = {
@@ -43,6 +41,7 @@ DEATHS: Final = {
     f" < slave_worker_exec_job_group {BUILD}",
     ROWS_QUERY_OUTSIDE: f"signal 11 in MDL_ticket::create < MDL_context::try_acquire_lock_impl {BUILD}",
 }
+ITEM: Final = relay_logs.test_relay_logs_in_an_order_that_no_source_writes
 SOUND: Final = 20  # logs of a quick run
 LISTED: Final = {
     "replica-crash-at-payload-undescribed",
@@ -81,40 +80,30 @@ def as_released(damage: str, given: int) -> LogEnd:
     return LogEnd(death=DEATHS[damage])
 
 
-def check(
+def lab(
     tmp_path: Path,
     patch: pytest.MonkeyPatch,
     answer: Callable[[str, int], LogEnd],
     *,
     number: tuple[int, int, int] = (9, 7, 4),
     profile: str = "quick",
-) -> tuple[list[AnyRecord], bool]:
-    """Records, and whether the check passed."""
-    (tmp_path / "run").mkdir()
-    cases = tmp_path / "cases"
-    cases.mkdir()
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(cases=cases, profile=profile), records.append)
-    server = FakeServer(tmp_path / "run", number)
+) -> Recorded:
+    """A session whose replicas answer so."""
+    found, server = on_fake(tmp_path, number, profile=profile)
     server.installation = None  # type: ignore[assignment]
-    lab._server, lab._resolved = server, True
     patch.setattr(relay_logs, "LogReader", lambda _: FakeReader(server, answer))
     patch.setattr(injections, "_on_fresh", lambda _, again: again(server))
-    try:
-        run(relay_logs.test_relay_logs_in_an_order_that_no_source_writes, lab)
-    except pytest.fail.Exception:
-        return records, False
-    return records, True
+    return found
 
 
 def test_a_replica_that_shows_what_is_listed_deviates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    records, passed = check(tmp_path, monkeypatch, as_released)
-    assert passed
-    (block,) = of(records, Block)
+    found = lab(tmp_path, monkeypatch, as_released)
+    assert found.passes(ITEM)
+    (block,) = found.of(Block)
     assert (block.requirements, block.cases, block.failures) == (("RL1",), len(LISTED) + SOUND, 0)
     assert block.verdicts == {"pass": SOUND}
     assert block.deviations == dict.fromkeys(LISTED, 1)
-    assert exit_code(records) == 0
+    assert found.exit_code == 0
     assert len(list((tmp_path / "cases").glob("log-*.sql"))) == len(LISTED)
 
 
@@ -130,11 +119,11 @@ def test_an_order_whose_end_is_chance_gets_eight_logs_more(
         met += damage == PAYLOAD_UNDESCRIBED
         return LogEnd() if damage == PAYLOAD_UNDESCRIBED and met <= lives else as_released(damage, given)
 
-    records, passed = check(tmp_path, monkeypatch, by_chance)
-    assert passed is shown
-    (block,) = [record for record in of(records, Block) if record.check == "relay-logs/orders"]
+    found = lab(tmp_path, monkeypatch, by_chance)
+    assert found.passes(ITEM) is shown
+    (block,) = [record for record in found.of(Block) if record.check == "relay-logs/orders"]
     assert (block.cases, block.verdicts) == (len(LISTED) + SOUND + 8, {"pass": SOUND + min(lives, 9)})
-    assert exit_code(records) == int(not shown)
+    assert found.exit_code == int(not shown)
 
 
 def test_a_full_run_gives_logs_that_kill_by_chance_and_does_not_ask_for_their_end(
@@ -143,61 +132,50 @@ def test_a_full_run_gives_logs_that_kill_by_chance_and_does_not_ask_for_their_en
     def lives_at_chance(damage: str, given: int) -> LogEnd:
         return LogEnd(waits=True) if damage == TRANSACTION_CONTEXT else as_released(damage, given)
 
-    records, passed = check(tmp_path, monkeypatch, lives_at_chance, profile="full")
-    assert passed
-    (block,) = of(records, Block)
+    found = lab(tmp_path, monkeypatch, lives_at_chance, profile="full")
+    assert found.passes(ITEM)
+    (block,) = found.of(Block)
     assert (block.cases, block.verdicts) == (50 + 10 * SOUND, {"pass": 10 + 10 * SOUND})
 
 
 def test_a_replica_without_the_deviations_is_an_unexpected_pass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    records, passed = check(tmp_path, monkeypatch, lambda *_: LogEnd(error=13121))
-    assert not passed
-    assert {verdict.case for verdict in of(records, CaseVerdict)} == LISTED
-    assert exit_code(records) == 1
+    found = lab(tmp_path, monkeypatch, lambda *_: LogEnd(error=13121))
+    assert not found.passes(ITEM)
+    assert {verdict.case for verdict in found.of(CaseVerdict)} == LISTED
+    assert found.exit_code == 1
 
 
 def test_on_a_version_that_was_not_observed_an_end_is_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    records, passed = check(tmp_path, monkeypatch, as_released, number=(10, 1, 0))
-    assert not passed
-    assert {str(verdict.verdict) for verdict in of(records, CaseVerdict)} == {"crash"}
+    found = lab(tmp_path, monkeypatch, as_released, number=(10, 1, 0))
+    assert not found.passes(ITEM)
+    assert {str(verdict.verdict) for verdict in found.of(CaseVerdict)} == {"crash"}
 
 
-@dataclass(frozen=True, slots=True)
-class RelayFault:
-    """A fault of a replica at one damage: its end instead of that of 9.7.4, and the verdict that this end must get."""
-
-    name: str
-    damage: str
-    end: LogEnd
-    verdict: str
+def _at(damage: str, end: LogEnd) -> Callable[[str, int, LogEnd], LogEnd | None]:
+    """Another end than that of 9.7.4 at one damage."""
+    return lambda met, *_: end if met == damage else None
 
 
+_SENTENCE: Final = "A listed end is known by its signature alone."
 FAULTS: Final = (
-    RelayFault("other-place", PAYLOAD_UNDESCRIBED, LogEnd(death=DEATHS[GTID_IN_TRANSACTION]), "crash"),
-    RelayFault("other-signal", GTID_IN_TRANSACTION,
-               LogEnd(death=DEATHS[GTID_IN_TRANSACTION].replace("11", "6", 1)), "crash"),
-    RelayFault("no-stack", GTID_IN_TRANSACTION, LogEnd(death=f"signal 11: 0a1,b2c {BUILD}"), "crash"),
-    RelayFault("no-report", PAYLOAD_UNDESCRIBED, LogEnd(death="no crash report"), "crash"),
-    RelayFault("dies-at-sound-logs", "", LogEnd(death=DEATHS[PAYLOAD_UNDESCRIBED]), "crash"),
-    RelayFault("does-not-answer", ROWS_QUERY_OUTSIDE, LogEnd(silent=True), "timeout"),
+    Fault("other-place", "RL1", _SENTENCE, _at(PAYLOAD_UNDESCRIBED, LogEnd(death=DEATHS[GTID_IN_TRANSACTION])),
+          "crash"),
+    Fault("other-signal", "RL1", _SENTENCE,
+          _at(GTID_IN_TRANSACTION, LogEnd(death=DEATHS[GTID_IN_TRANSACTION].replace("11", "6", 1))), "crash"),
+    Fault("no-stack", "RL1", _SENTENCE, _at(GTID_IN_TRANSACTION, LogEnd(death=f"signal 11: 0a1,b2c {BUILD}")), "crash"),
+    Fault("no-report", "RL1", _SENTENCE, _at(PAYLOAD_UNDESCRIBED, LogEnd(death="no crash report")), "crash"),
+    Fault("dies-at-sound-logs", "RL1", _SENTENCE, _at("", LogEnd(death=DEATHS[PAYLOAD_UNDESCRIBED])), "crash"),
+    Fault("does-not-answer", "RL1", _SENTENCE, _at(ROWS_QUERY_OUTSIDE, LogEnd(silent=True)), "timeout"),
 )  # fmt: skip
 
 
-@pytest.mark.planted("RL1")
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_is_called_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: RelayFault) -> None:
-    def doctored(damage: str, given: int) -> LogEnd:
-        return fault.end if damage == fault.damage else as_released(damage, given)
-
-    records, passed = check(tmp_path, monkeypatch, doctored)
-    assert not passed
-    failing: list[Any] = [item for item in of(records, CaseVerdict) if item.deviation is None]
-    assert {(item.requirement, str(item.verdict)) for item in failing} == {("RL1", fault.verdict)}
-    assert exit_code(records) == 1
+@each(FAULTS)
+def test_a_fault_is_called_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    lab(tmp_path, monkeypatch, Faulty(fault, as_released)).catches(fault, ITEM)
 
 
 @pytest.mark.planted("RL1")
@@ -221,11 +199,11 @@ def test_a_listed_crash_whose_report_is_missing_is_tried_on_fresh_servers(
             return as_released(damage, given)
         return LogEnd(death=next(asked))
 
-    records, passed = check(tmp_path, monkeypatch, once_without_report)
-    assert passed is not red
-    failing = [item for item in of(records, CaseVerdict) if item.deviation is None]
+    found = lab(tmp_path, monkeypatch, once_without_report)
+    assert found.passes(ITEM) is not red
+    failing = found.unexplained
     assert [item.requirement for item in failing] == ["RL1"] * red
-    told = [item.message for item in (*of(records, Notice), *failing)]
+    told = [*(item.message for item in found.of(Notice)), *(item.message for item in failing)]
     assert len(told) == 1
     assert told[0].endswith(words)
 
@@ -240,7 +218,7 @@ def test_a_crash_at_another_place_stays_red_and_says_how_often_it_came(
     def doctored(damage: str, given: int) -> LogEnd:
         return LogEnd(death=next(ends)) if damage == GTID_TWICE else as_released(damage, given)
 
-    records, passed = check(tmp_path, monkeypatch, doctored)
-    assert not passed
-    (failing,) = (item for item in of(records, CaseVerdict) if item.deviation is None)
+    found = lab(tmp_path, monkeypatch, doctored)
+    assert not found.passes(ITEM)
+    (failing,) = found.unexplained
     assert failing.message.endswith("4 of 4 servers died of it")

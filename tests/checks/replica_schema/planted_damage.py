@@ -7,32 +7,19 @@ stands with it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.applier_transaction import ApplierOutcome, SecondStart
 from conformance.cases.by_hand.injection import state_of
 from conformance.checks.replica_schema import check_ignored_errors as items
 from conformance.reference.jsonb.encode import encode
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from conformance.cases.by_hand.applier_transaction import ApplierTransaction
 
 _OTHER: Final = (state_of(encode({"planted": 1})),)
-
-
-@dataclass(frozen=True, slots=True)
-class DamageFault:
-    """``item`` must fail under ``requirement`` with the verdict ``grade``."""
-
-    name: str
-    sentence: str
-    item: Callable[..., None]
-    requirement: str
-    grade: str
-    doctor: Callable[[ApplierTransaction, ApplierOutcome], ApplierOutcome | None]
 
 
 def _passed_over(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
@@ -76,24 +63,17 @@ def _lost_though_ignored(_: ApplierTransaction, outcome: ApplierOutcome) -> Appl
 _IDEMPOTENT, _SKIPPED = items.test_damaged_events_in_idempotent_mode, items.test_skipped_damage
 
 DAMAGE_FAULTS: Final = (
-    DamageFault(
-        "goes-on-silently", "7.1: a bad format is an error", _IDEMPOTENT, "FR5", "fail",
-        lambda case, outcome: _passed_over(case, outcome) if case.rows[0].number != 3648 else None,
-    ),
-    DamageFault("row-changed", "the row is unchanged", _IDEMPOTENT, "FR5", "fail", _changed),
-    DamageFault("transaction-kept", "the transaction is rolled back", _IDEMPOTENT, "FR5", "fail", _kept),
-    DamageFault("not-restartable", "the applier can be started again", _IDEMPOTENT, "FR5", "fail", _stays_down),
-    DamageFault("dies", "the process is alive", _IDEMPOTENT, "FR5", "crash", _dies),
-    DamageFault("wrong-error-ignored", "exactly that error is ignored", _SKIPPED, "A10", "differs", _passed_over),
-    DamageFault(
-        "wrong-damage-ignored", "3648 alone is ignored", items.test_skipped_errors, "A10", "fail",
-        lambda case, outcome: _passed_over(case, outcome) if case.rows[0].number in (1610, 3649) else None,
-    ),
-    DamageFault("ignored-error-stops", "the ignored event is passed over", _SKIPPED, "A10", "differs", _stops),
-    DamageFault(
-        "ignored-event-changes-the-row", "the row is unchanged", _SKIPPED, "A10", "fail", _changed_though_ignored
-    ),
-    DamageFault(
-        "rest-of-the-transaction-lost", "the rest is there", _SKIPPED, "A10", "differs", _lost_though_ignored
-    ),
+    Fault("goes-on-silently", "FR5", "7.1: a bad format is an error",
+          lambda case, outcome: _passed_over(case, outcome) if case.rows[0].number != 3648 else None, at=_IDEMPOTENT),
+    Fault("row-changed", "FR5", "the row is unchanged", _changed, at=_IDEMPOTENT),
+    Fault("transaction-kept", "FR5", "the transaction is rolled back", _kept, at=_IDEMPOTENT),
+    Fault("not-restartable", "FR5", "the applier can be started again", _stays_down, at=_IDEMPOTENT),
+    Fault("dies", "FR5", "the process is alive", _dies, "crash", at=_IDEMPOTENT),
+    Fault("wrong-error-ignored", "A10", "exactly that error is ignored", _passed_over, "differs", at=_SKIPPED),
+    Fault("wrong-damage-ignored", "A10", "3648 alone is ignored",
+          lambda case, outcome: _passed_over(case, outcome) if case.rows[0].number in (1610, 3649) else None,
+          at=items.test_skipped_errors),
+    Fault("ignored-error-stops", "A10", "the ignored event is passed over", _stops, "differs", at=_SKIPPED),
+    Fault("ignored-event-changes-the-row", "A10", "the row is unchanged", _changed_though_ignored, at=_SKIPPED),
+    Fault("rest-of-the-transaction-lost", "A10", "the rest is there", _lost_though_ignored, "differs", at=_SKIPPED),
 )  # fmt: skip

@@ -5,30 +5,20 @@ Each is an applier that does one thing wrong; it leaves a Case alone (``None``) 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction, SecondStart
 from conformance.cases.by_hand.injection import RowState, predict, state_of
 from conformance.checks.replica_schema.case import ReplicaSchema, states
 from conformance.reference.jsonb.encode import encode
-from tests.checks.diverged.planted_transactions import TransactionFault, faultless
+from tests.checks.diverged.planted_transactions import faultless
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _OTHER: Final = RowState(valid=True, text=b"planted")
-
-
-@dataclass(frozen=True, slots=True)
-class ReplicaSchemaFault:
-    """``requirement``: whose check must find it; ``grade``: what the judge must call it."""
-
-    name: str
-    sentence: str
-    requirement: str
-    grade: str
-    doctor: Callable[[ReplicaSchema, ApplierOutcome], ApplierOutcome | None]
 
 
 def perfect(case: ReplicaSchema) -> ApplierOutcome:
@@ -69,94 +59,46 @@ def _last(outcome: ApplierOutcome, state: RowState) -> ApplierOutcome:
 
 
 SCHEMA_FAULTS: Final = (
-    ReplicaSchemaFault(
-        "fewer-columns-stop", "lacks a trailing column: applies", "A8", "differs", _at("fewer", _stopped)
-    ),
-    ReplicaSchemaFault("absent-json-stops", "lacks the JSON column", "A8", "differs", _at("without JSON", _stopped)),
-    ReplicaSchemaFault("more-columns-stop", "columns beyond are left alone", "A8", "differs", _at("more", _stopped)),
-    ReplicaSchemaFault(
-        "more-columns-changed",
-        "columns beyond are left alone",
-        "A8",
-        "differs",
-        _at("more", lambda _, outcome: _last(outcome, _OTHER)),
-    ),
-    ReplicaSchemaFault(
-        "remaining-columns-kept",
-        "applies",
-        "A8",
-        "differs",
-        lambda case, outcome: (
-            replace(outcome, after=outcome.before)
-            if case.kind in ("fewer", "more") and outcome.after != outcome.before
-            else None
-        ),
-    ),
-    ReplicaSchemaFault("text-is-taken", "TEXT or BLOB: 13146", "A8", "differs", _at("other type", _applied)),
-    ReplicaSchemaFault(
-        "text-gives-another-number",
-        "TEXT or BLOB: 13146",
-        "A8",
-        "differs",
-        _at("other type", lambda _, outcome: replace(outcome, error=1677, coordinator=1677)),
-    ),
-    ReplicaSchemaFault(
-        "text-is-changed-though-error",
-        "row unchanged on error",
-        "A8",
-        "fail",
-        _at("other type", lambda _, outcome: _last(outcome, _OTHER)),
-    ),
-    ReplicaSchemaFault(
-        "table-repaired-but-no-start",
-        "applier restarts after the repair",
-        "A8",
-        "fail",
-        _at(
-            "other type",
-            lambda _, outcome: replace(outcome, second_start=SecondStart(error=13146, after=outcome.before)),
-        ),
-    ),
-    ReplicaSchemaFault(
-        "table-repaired-but-event-lost",
-        "after the repair the event applies",
-        "A8",
-        "differs",
-        lambda case, outcome: (
-            replace(outcome, second_start=replace(outcome.second_start, after=states(case.source, case.rows)))
-            if case.kind == "other type"
-            and outcome.second_start
-            and states(case.source, case.rows) != outcome.second_start.after
-            else None
-        ),
-    ),
-    ReplicaSchemaFault(
-        "second-update-of-a-row-lost",
-        "the same row updated several times in one event group",
-        "FR2",
-        "fail",
-        lambda case, outcome: (
-            replace(outcome, after=outcome.before) if case.kind == "again" and outcome.after != outcome.before else None
-        ),
-    ),
-    ReplicaSchemaFault(
-        "row-without-a-key-not-found",
-        "the same row updated several times in one event group",
-        "FR2",
-        "fail",
-        _at(
-            "again",
-            lambda case, outcome: replace(_stopped(case, outcome), error=1032, coordinator=1032),
-        ),
-    ),
-    ReplicaSchemaFault(
-        "diverged-row-taken",
-        "without a key a diverged row is a missing row: 1032",
-        "FR2",
-        "fail",
-        _at("diverged", _applied),
-    ),
-)
+    Fault("fewer-columns-stop", "A8", "lacks a trailing column: applies", _at("fewer", _stopped), "differs"),
+    Fault("absent-json-stops", "A8", "lacks the JSON column", _at("without JSON", _stopped), "differs"),
+    Fault("more-columns-stop", "A8", "columns beyond are left alone", _at("more", _stopped), "differs"),
+    Fault("more-columns-changed", "A8", "columns beyond are left alone",
+          _at("more", lambda _, outcome: _last(outcome, _OTHER)), "differs"),
+    Fault("remaining-columns-kept", "A8", "applies",
+          lambda case, outcome: (
+              replace(outcome, after=outcome.before)
+              if case.kind in ("fewer", "more") and outcome.after != outcome.before
+              else None
+          ), "differs"),
+    Fault("text-is-taken", "A8", "TEXT or BLOB: 13146", _at("other type", _applied), "differs"),
+    Fault("text-gives-another-number", "A8", "TEXT or BLOB: 13146",
+          _at("other type", lambda _, outcome: replace(outcome, error=1677, coordinator=1677)), "differs"),
+    Fault("text-is-changed-though-error", "A8", "row unchanged on error",
+          _at("other type", lambda _, outcome: _last(outcome, _OTHER))),
+    Fault("table-repaired-but-no-start", "A8", "applier restarts after the repair",
+          _at(
+              "other type",
+              lambda _, outcome: replace(outcome, second_start=SecondStart(error=13146, after=outcome.before)),
+          )),
+    Fault("table-repaired-but-event-lost", "A8", "after the repair the event applies",
+          lambda case, outcome: (
+              replace(outcome, second_start=replace(outcome.second_start, after=states(case.source, case.rows)))
+              if case.kind == "other type"
+              and outcome.second_start
+              and states(case.source, case.rows) != outcome.second_start.after
+              else None
+          ), "differs"),
+    Fault("second-update-of-a-row-lost", "FR2", "the same row updated several times in one event group",
+          lambda case, outcome: (
+              replace(outcome, after=outcome.before)
+              if case.kind == "again" and outcome.after != outcome.before
+              else None
+          )),
+    Fault("row-without-a-key-not-found", "FR2", "the same row updated several times in one event group",
+          _at("again", lambda case, outcome: replace(_stopped(case, outcome), error=1032, coordinator=1032))),
+    Fault("diverged-row-taken", "FR2", "without a key a diverged row is a missing row: 1032",
+          _at("diverged", _applied)),
+)  # fmt: skip
 
 
 def _whole(
@@ -211,12 +153,12 @@ def _diff_taken(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOut
 
 
 ZERO_LENGTH: Final = (
-    TransactionFault("zero-length-gets-bytes", "storage size 0", "differs", _size, "A9"),
-    TransactionFault("zero-length-reads-as-no-text", "reads as JSON null", "fail", _text, "A9"),
-    TransactionFault("zero-length-becomes-sql-null", "reads as JSON null", "differs", _null, "A9"),
-    TransactionFault("zero-length-is-refused", "is stored", "differs", _refused, "A9"),
-    TransactionFault("zero-length-takes-diffs", "no diff fits it but the empty list", "differs", _diff_taken, "A9"),
-)
+    Fault("zero-length-gets-bytes", "A9", "storage size 0", _size, "differs"),
+    Fault("zero-length-reads-as-no-text", "A9", "reads as JSON null", _text),
+    Fault("zero-length-becomes-sql-null", "A9", "reads as JSON null", _null, "differs"),
+    Fault("zero-length-is-refused", "A9", "is stored", _refused, "differs"),
+    Fault("zero-length-takes-diffs", "A9", "no diff fits it but the empty list", _diff_taken, "differs"),
+)  # fmt: skip
 
 
 def ignoring(case: ApplierTransaction, ignored: frozenset[int]) -> ApplierOutcome:
@@ -246,28 +188,14 @@ def _stops(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome:
 
 
 IGNORED: Final = (
-    TransactionFault("ignored-error-stops", "1032 ignored; event skipped", "differs", _on_ignored(_stops), "A10"),
-    TransactionFault(
-        "ignored-error-loses-the-transaction",
-        "event skipped",
-        "differs",
-        _on_ignored(lambda _, outcome: replace(outcome, committed=False)),
-        "A10",
-    ),
-    TransactionFault(
-        "ignored-error-changes-the-row",
-        "row unchanged",
-        "fail",
-        _on_ignored(lambda _, outcome: replace(outcome, after=(state_of(encode({"planted": 1})),))),
-        "A10",
-    ),
-    TransactionFault(
-        "everything-is-ignored",
-        "3648 still stops",
-        "fail",
-        _on_ignored(
-            lambda _, outcome: replace(outcome, stopped=False, error=0, coordinator=0, second_start=None), errors=False
-        ),
-        "A10",
-    ),
-)
+    Fault("ignored-error-stops", "A10", "1032 ignored; event skipped", _on_ignored(_stops), "differs"),
+    Fault("ignored-error-loses-the-transaction", "A10", "event skipped",
+          _on_ignored(lambda _, outcome: replace(outcome, committed=False)), "differs"),
+    Fault("ignored-error-changes-the-row", "A10", "row unchanged",
+          _on_ignored(lambda _, outcome: replace(outcome, after=(state_of(encode({"planted": 1})),)))),
+    Fault("everything-is-ignored", "A10", "3648 still stops",
+          _on_ignored(
+              lambda _, outcome: replace(outcome, stopped=False, error=0, coordinator=0, second_start=None),
+              errors=False,
+          )),
+)  # fmt: skip

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,15 +14,18 @@ from conformance.judge.damage.applier import judge_ignoring, judge_transaction
 from conformance.verdict import Verdict
 from generators import applier_transactions
 from generators.draw import Stream
-from tests.checks.diverged.planted_transactions import TransactionFault, faultless
+from tests.checks.diverged.planted_transactions import faultless
 from tests.checks.replica_schema.planted_schemas import (
     IGNORED,
     SCHEMA_FAULTS,
     ZERO_LENGTH,
-    ReplicaSchemaFault,
     ignoring,
     perfect,
 )
+from tests.faults.runner import assert_caught_wherever_it_shows, each
+
+if TYPE_CHECKING:
+    from tests.faults.fault import Fault
 
 TABLES = [generate.other_table(Stream("tables", number), "t") for number in range(60)]
 NO_KEY = [generate.without_key(Stream("no key", number), "t") for number in range(60)]
@@ -60,43 +65,23 @@ def test_every_kind_is_there() -> None:
         assert errors == {0, 1032, 3648} - ignored
 
 
-@pytest.mark.parametrize("fault", SCHEMA_FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_on_another_table_is_caught_wherever_it_shows(fault: ReplicaSchemaFault) -> None:
-    shown = 0
-    for case in (*TABLES, *NO_KEY):
-        doctored = fault.doctor(case, perfect(case))
-        if doctored is None or doctored == perfect(case):
-            continue
-        shown += 1
-        judged = judge(case, doctored, grade_of(fault.requirement))
-        assert judged.verdict.value == fault.grade, (case.name, judged)
-        assert judged.rule
-    assert shown
+@each(SCHEMA_FAULTS)
+def test_a_fault_on_another_table_is_caught_wherever_it_shows(fault: Fault) -> None:
+    grade = grade_of(fault.requirement)
+    assert_caught_wherever_it_shows(fault, (*TABLES, *NO_KEY), perfect, lambda case, found: judge(case, found, grade))
 
 
-@pytest.mark.parametrize("fault", ZERO_LENGTH, ids=lambda fault: fault.name)
-def test_a_fault_with_values_of_no_bytes_is_caught_wherever_it_shows(fault: TransactionFault) -> None:
-    shown = 0
-    for case in NO_BYTES:
-        doctored = fault.doctor(case, faultless(case))
-        if doctored is not None:
-            shown += 1
-            assert judge_transaction(case, doctored).verdict.value == fault.grade, case.name
-    assert shown
+@each(ZERO_LENGTH)
+def test_a_fault_with_values_of_no_bytes_is_caught_wherever_it_shows(fault: Fault) -> None:
+    assert_caught_wherever_it_shows(fault, NO_BYTES, faultless, judge_transaction)
 
 
 @pytest.mark.parametrize("ignored", MODES, ids=["idempotent", "skip-errors"])
-@pytest.mark.parametrize("fault", IGNORED, ids=lambda fault: fault.name)
-def test_a_fault_with_ignored_errors_is_caught_wherever_it_shows(
-    fault: TransactionFault, ignored: frozenset[int]
-) -> None:
-    shown = 0
-    for case in MATRIX:
-        doctored = fault.doctor(case, ignoring(case, ignored))
-        if doctored is not None:
-            shown += 1
-            assert judge_ignoring(case, doctored, ignored).verdict.value == fault.grade, case.name
-    assert shown
+@each(IGNORED)
+def test_a_fault_with_ignored_errors_is_caught_wherever_it_shows(fault: Fault, ignored: frozenset[int]) -> None:
+    assert_caught_wherever_it_shows(
+        fault, MATRIX, partial(ignoring, ignored=ignored), partial(judge_ignoring, ignored=ignored)
+    )
 
 
 def test_a_dying_server_is_a_crash_in_every_mode() -> None:

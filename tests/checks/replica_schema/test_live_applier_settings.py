@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.checks.replica_schema import check, check_ignored_errors, check_no_bytes, generate
 from conformance.checks.replica_schema import run as replicas
-from conformance.harness import session as labs
 from conformance.harness.profiles import SIZES
-from conformance.harness.session import Lab
-from conformance.harness.settings import Settings
-from conformance.report.results import Summary
 from conformance.servers.roles import applier_cases
 from conformance.servers.roles import injector as inject
 from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.run.process import ProcessMaker, ProcessServer
-from conformance.stream import Block, CaseVerdict, Run
+from conformance.stream import Block, CaseVerdict
 from generators.damaged_events import STORED
 from generators.draw import Stream
-from tests.checks.replica_schema.planted_damage import DAMAGE_FAULTS, DamageFault
-from tests.checks.replica_schema.planted_schemas import IGNORED, SCHEMA_FAULTS, ZERO_LENGTH, ReplicaSchemaFault
+from tests.checks.replica_schema.planted_damage import DAMAGE_FAULTS
+from tests.checks.replica_schema.planted_schemas import IGNORED, SCHEMA_FAULTS, ZERO_LENGTH
+from tests.faults.fault import Fault
+from tests.faults.runner import each, plant_in_outcomes
 from tests.running import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
     from conformance.cases.by_hand.injection import RowState
-    from conformance.checks.replica_schema.case import ReplicaSchema
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
-    from conformance.stream import AnyRecord
-    from tests.checks.diverged.planted_transactions import TransactionFault
+    from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
 
@@ -54,11 +50,8 @@ def target(installation: Installation) -> Iterator[OwnServer]:
 
 
 @pytest.fixture
-def found(
-    server: ProcessServer, target: OwnServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[Lab, list[AnyRecord]]]:
+def found(recorded: Recorded, target: OwnServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
     """A lab on the tests' servers, with few Cases."""
-    monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
     sizes = {
         "applier/other-table": 16,
         "applier/no-key": 16,
@@ -71,43 +64,20 @@ def found(
     }
     for name, size in sizes.items():
         monkeypatch.setitem(SIZES[name], "quick", size)
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(cases=tmp_path), records.append)
-    lab._applier = Applier(target)
-    yield lab, records
-    lab._applier.hang_up()
+    recorded.lab._applier = Applier(target)
+    yield recorded
+    recorded.lab._applier.hang_up()
 
 
-def of(records: Sequence[AnyRecord], kind: type[Any]) -> list[Any]:
-    return [record for record in records if isinstance(record, kind)]
-
-
-def exit_code(records: Sequence[AnyRecord]) -> int:
-    begun = Run(kit="", seed="1", profile="quick", started="", command="", selected=1)
-    return Summary([begun, *records]).conclude(seconds=1.0).exit_code
-
-
-def fails(item: Callable[..., None], found: tuple[Lab, list[AnyRecord]], requirement: str, grade: str) -> None:
-    """The item fails under this requirement with this verdict."""
-    lab, records = found
-    with pytest.raises(pytest.fail.Exception):
-        run(item, lab)
-    verdicts = of(records, CaseVerdict)
-    assert {(verdict.requirement, str(verdict.verdict)) for verdict in verdicts} == {(requirement, grade)}
-    assert all(verdict.statements and verdict.replay and verdict.message for verdict in verdicts)
-    assert exit_code(records) == 1
-
-
-def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyRecord]]) -> None:
-    lab, records = found
+def test_the_items_pass_on_a_server_that_is_right(found: Recorded) -> None:
     added = (
         check_ignored_errors.test_skipped_errors,
         check_ignored_errors.test_damaged_events_in_idempotent_mode,
         check_ignored_errors.test_skipped_damage,
     )
     for item in (*CHECKS.values(), *added):
-        run(item, lab)
-    assert {block.check for block in of(records, Block)} == {
+        run(item, found.lab)
+    assert {block.check for block in found.of(Block)} == {
         "applier/other-table",
         "applier/no-key",
         "applier/zero-length",
@@ -118,75 +88,54 @@ def test_the_items_pass_on_a_server_that_is_right(found: tuple[Lab, list[AnyReco
         "applier/skip-errors-damage",
         "applier/skip-damage",
     }
-    assert of(records, CaseVerdict) == []
-    assert exit_code(records) == 0
-    assert lab._applier is not None
-    assert lab._applier.session().variable("global.replica_exec_mode") == "STRICT"
+    assert found.of(CaseVerdict) == []
+    assert found.exit_code == 0
+    assert found.lab._applier is not None
+    assert found.lab._applier.session().variable("global.replica_exec_mode") == "STRICT"
 
 
-@pytest.mark.parametrize("fault", SCHEMA_FAULTS, ids=lambda fault: fault.name)
+@each(SCHEMA_FAULTS)
 def test_a_fault_on_another_table_fails_its_item(
-    found: tuple[Lab, list[AnyRecord]], fault: ReplicaSchemaFault, monkeypatch: pytest.MonkeyPatch
+    found: Recorded, fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = replicas.apply
-
-    def doctored(applier: Applier, cases: Sequence[ReplicaSchema]) -> list[ApplierOutcome]:
-        outcomes = zip(cases, original(applier, cases), strict=True)
-        return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
-
-    monkeypatch.setattr(replicas, "apply", doctored)
-    fails(CHECKS[fault.requirement], found, fault.requirement, fault.grade)
+    plant_in_outcomes(monkeypatch, replicas, "apply", fault)
+    found.catches(fault, CHECKS[fault.requirement])
 
 
-@pytest.mark.parametrize("fault", [*ZERO_LENGTH, *IGNORED], ids=lambda fault: fault.name)
-def test_a_fault_of_an_applier_fails_its_item(
-    found: tuple[Lab, list[AnyRecord]], fault: TransactionFault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    original = applier_cases.apply_transactions
-
-    def doctored(applier: Applier, cases: Sequence[ApplierTransaction]) -> list[ApplierOutcome]:
-        outcomes = zip(cases, original(applier, cases), strict=True)
-        return [fault.doctor(case, outcome) or outcome for case, outcome in outcomes]
-
-    monkeypatch.setattr(applier_cases, "apply_transactions", doctored)
-    fails(CHECKS[fault.requirement], found, fault.requirement, fault.grade)
+@each([*ZERO_LENGTH, *IGNORED])
+def test_a_fault_of_an_applier_fails_its_item(found: Recorded, fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant_in_outcomes(monkeypatch, applier_cases, "apply_transactions", fault)
+    found.catches(fault, CHECKS[fault.requirement])
 
 
 @pytest.mark.planted("SC5")
-@pytest.mark.parametrize("fault", DAMAGE_FAULTS, ids=lambda fault: fault.name)
+@each(DAMAGE_FAULTS)
 def test_a_fault_of_an_applier_that_meets_damage_fails_its_item(
-    found: tuple[Lab, list[AnyRecord]], fault: DamageFault, monkeypatch: pytest.MonkeyPatch
+    found: Recorded, fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = applier_cases.apply_transactions
+    def damaged(case: ApplierTransaction, outcome: ApplierOutcome) -> ApplierOutcome | None:
+        return fault.change(case, outcome) if case.rows[0].stored == STORED else None
 
-    def doctored(applier: Applier, cases: Sequence[ApplierTransaction]) -> list[ApplierOutcome]:
-        outcomes = zip(cases, original(applier, cases), strict=True)
-        damaged = all(case.rows[0].stored == STORED for case in cases)
-        return [fault.doctor(case, outcome) or outcome if damaged else outcome for case, outcome in outcomes]
-
-    monkeypatch.setattr(applier_cases, "apply_transactions", doctored)
-    fails(fault.item, found, fault.requirement, fault.grade)
+    plant_in_outcomes(monkeypatch, applier_cases, "apply_transactions", replace(fault, change=damaged))
+    found.catches(fault, fault.at)
 
 
 @pytest.mark.planted("A9")
 @pytest.mark.parametrize("size", [1, 2])
-def test_a_null_that_gets_bytes_is_noticed(
-    found: tuple[Lab, list[AnyRecord]], size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from dataclasses import replace
-
+def test_a_null_that_gets_bytes_is_noticed(found: Recorded, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def doctored(session: Connection, query: str, *, most: int) -> list[RowState | None]:
         states = inject.read_states(session, query, most=most)
         return [*states[:-1], None if states[-1] is None else replace(states[-1], size=size)]
 
     monkeypatch.setattr(check_no_bytes, "read_states", doctored)
-    fails(check_no_bytes.test_json_values_of_no_bytes, found, "A9", "differs")
+    fault = Fault("null", "A9", "A JSON null of no bytes has the size 0.", doctored, "differs")
+    found.catches(fault, check_no_bytes.test_json_values_of_no_bytes)
 
 
 @pytest.mark.planted("A10")
 @pytest.mark.parametrize("option", [None, "1032"])
 def test_a_server_that_ignores_other_errors_is_noticed(
-    found: tuple[Lab, list[AnyRecord]], option: str | None, monkeypatch: pytest.MonkeyPatch
+    found: Recorded, option: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def other(maker: ProcessMaker, *, options: dict[str, str | None], **rest: Any) -> OwnServer:
         given = {name: value for name, value in options.items() if name != "replica-skip-errors"}
@@ -195,11 +144,9 @@ def test_a_server_that_ignores_other_errors_is_noticed(
         return launch_applier(maker, options=given, **rest)
 
     monkeypatch.setattr(check_ignored_errors, "launch_applier", other)
-    lab, records = found
-    with pytest.raises(pytest.fail.Exception):
-        run(check_ignored_errors.test_skipped_errors, lab)
-    assert {verdict.requirement for verdict in of(records, CaseVerdict)} == {"A10"}
-    assert exit_code(records) == 1
+    assert not found.passes(check_ignored_errors.test_skipped_errors)
+    assert {verdict.requirement for verdict in found.of(CaseVerdict)} == {"A10"}
+    assert found.exit_code == 1
 
 
 @pytest.mark.parametrize("kind", ["fewer", "other type"])

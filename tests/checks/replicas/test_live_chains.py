@@ -12,7 +12,8 @@ from conformance.harness.pairs import chains
 from conformance.harness.pairs import tables as pair_tables
 from conformance.judge.replica_binlog import compare_replica_binlog
 from conformance.stream import Block
-from tests.checks.replicas.faults_of_pairs import FAULTS
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -64,23 +65,22 @@ def judged_by_another_option(place: int) -> Callable[[pytest.MonkeyPatch], None]
     return plant
 
 
-# fault: how it is planted, and the check that must notice it
-DOCTORED: Final[dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]]] = {
-    "chain-last-row": (another_text, "chains/gtid"),
-    "chain-middle-invents-diffs": (judged_by_another_option(0), "chains/gtid/middle-log"),
-    "chain-last-follows-middle": (judged_by_another_option(1), "chains/gtid/last-log"),
-}
+DOCTORED: Final = (
+    Fault("chain-last-row", "FR6", "the last server of a chain has the documents of the first", another_text,
+          at="chains/gtid"),
+    Fault("chain-middle-invents-diffs", "FR6", "a document that came whole is logged whole, on the middle server too",
+          judged_by_another_option(0), at="chains/gtid/middle-log"),
+    Fault("chain-last-follows-middle", "FR6", "each server of a chain writes event 39 iff its own option is on",
+          judged_by_another_option(1), at="chains/gtid/last-log"),
+)  # fmt: skip
 
 
 @pytest.mark.usefixtures("first_options")
-@pytest.mark.parametrize("fault", DOCTORED)
-def test_a_chain_with_a_fault_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
-    assert FAULTS[fault][0] == "FR6"
-    plant, check = DOCTORED[fault]
-    plant(monkeypatch)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        run(test_chains.test_chain, recorded.lab, gtid=True)
-    assert recorded.failing == {check}
+@each(DOCTORED)
+def test_a_chain_with_a_fault_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    fault.change(monkeypatch)
+    recorded.fails(test_chains.test_chain, "failed: ", gtid=True)
+    assert recorded.failing == {fault.at}
 
 
 @pytest.mark.usefixtures("first_options")

@@ -12,8 +12,9 @@ from conformance.checks.replicas import check_columns
 from conformance.checks.replicas.columns import cases
 from conformance.harness import sql_cases
 from conformance.servers.roles.sql_cases import run_sql
-from conformance.stream import Block, CaseVerdict
-from tests.checks.fault import Fault
+from conformance.stream import CaseVerdict
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -39,12 +40,10 @@ def cell(name: str, value: str | None, row: int = 0) -> Callable[[tuple[Row, ...
 
 
 FAULTS: Final = [
-    Fault(id="source's-value", requirement="A5", sentence="A column outside keeps the replica's value.",
-          change=cell("lb", "00FF")),
-    Fault(id="null", requirement="A5", sentence="A column outside is not cleared.", change=cell("x", None)),
-    Fault(id="not-stored", requirement="A5", sentence="A column inside gets the source's value.",
-          change=cell("i", "-8")),
-    Fault(id="another-row", requirement="A5", sentence="No other row is stored.", change=cell("v", "ours", row=1)),
+    Fault("source's-value", "A5", "A column outside keeps the replica's value.", cell("lb", "00FF")),
+    Fault("null", "A5", "A column outside is not cleared.", cell("x", None)),
+    Fault("not-stored", "A5", "A column inside gets the source's value.", cell("i", "-8")),
+    Fault("another-row", "A5", "No other row is stored.", cell("v", "ours", row=1)),
 ]  # fmt: skip
 
 
@@ -77,8 +76,7 @@ def test_a_sound_pair_passes(recorded: Recorded) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.planted("A5")
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+@each(FAULTS)
 def test_a_replica_that_stores_another_column_makes_a5_red_alone(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
@@ -89,6 +87,5 @@ def test_a_replica_that_stores_another_column_makes_a5_red_alone(
         )
 
     monkeypatch.setattr(sql_cases, "run_sql", altered)
-    with pytest.raises(pytest.fail.Exception, match="expected"):
-        run(check_columns.test_columns_outside_the_image, recorded.lab)
-    assert {item.requirements for item in recorded.of(Block) if item.failures} == {("A5",)}
+    recorded.fails(check_columns.test_columns_outside_the_image, "expected")
+    assert recorded.red == {"A5"}

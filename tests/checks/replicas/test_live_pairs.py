@@ -24,7 +24,8 @@ from conformance.harness.pairs.run import REPLICAS, SOURCES
 from conformance.harness.profiles import SIZES
 from conformance.judge import replica
 from conformance.stream import Block, CaseVerdict, Finding
-from tests.checks.replicas.faults_of_pairs import FAULTS
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -56,30 +57,30 @@ def test_before_images_of_a_sound_replica_pass(recorded: Recorded) -> None:
     assert cases >= 50
 
 
-# fault: the image that the replicas really have, and the checks that must notice where MINIMAL is due
-SET_OTHERWISE: Final = {
-    "replica-really-logs-full": (RowImage.FULL, "replicas/narrow/own-log"),
-    "before-image-of-noblob": (RowImage.NOBLOB, "replicas/narrow/own-log/before-images"),
-}
+SET_OTHERWISE: Final = (
+    Fault("replica-really-logs-full", "FR6", "images follow the replica's own image setting", RowImage.FULL,
+          at="replicas/narrow/own-log"),
+    Fault("before-image-of-noblob", "A7", "under MINIMAL the replica's own before-image is the key", RowImage.NOBLOB,
+          at="replicas/narrow/own-log/before-images"),
+)  # fmt: skip
+"""The image that the replicas really have, and the check that must notice where MINIMAL is due."""
 
 
-@pytest.mark.parametrize("fault", SET_OTHERWISE)
+@each(SET_OTHERWISE)
 def test_a_replica_that_logs_other_images_fails(
-    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: str
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    image, check = SET_OTHERWISE[fault]
     told = pairs.replica_binlog_settings
     monkeypatch.setattr(
         pairs, "replica_binlog_settings", lambda *asked: dataclasses.replace(told(*asked), image=MINIMAL)
     )
-    others = tuple(dataclasses.replace(item, image=image) for item in REPLICAS if item.image is MINIMAL)
+    others = tuple(dataclasses.replace(item, image=fault.change) for item in REPLICAS if item.image is MINIMAL)
     monkeypatch.setattr(test_replicas, "narrow_replicas", lambda: others)
     monkeypatch.setitem(SIZES["replicas/narrow"], "quick", 2)
     monkeypatch.setattr(findings, "SECONDS", 1.0)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        run(test_replicas.test_before_images_of_the_replica, recorded.lab)
-    assert check in recorded.failing
-    assert FAULTS[fault][0] in {item.requirement for item in recorded.of(CaseVerdict) if item.check == check}
+    recorded.fails(test_replicas.test_before_images_of_the_replica, "failed: ")
+    assert fault.at in recorded.failing
+    assert fault.requirement in {item.requirement for item in recorded.of(CaseVerdict) if item.check == fault.at}
     assert "replicas/narrow" not in recorded.failing  # the rows themselves are right
 
 
@@ -91,8 +92,7 @@ def test_a_replica_with_another_row_fails(recorded: Recorded, monkeypatch: pytes
         return rows[:-1] if revert else rows  # the replica's probe is undone, the source's is not
 
     monkeypatch.setattr(pair_tables, "probe", probe)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        run(test_replicas.test_replica_equals_source, recorded.lab, gtid=True)
+    recorded.fails(test_replicas.test_replica_equals_source, "failed: ", gtid=True)
     assert recorded.failing == {"replicas/gtid"}
     shown = next(item for item in recorded.of(CaseVerdict) if item.verdict.failing)
     assert shown.field == "rows"
@@ -107,8 +107,7 @@ def test_a_failure_on_a_pair_becomes_a_small_case_that_shows_it_again(
     kind = next(kind for kind in rebuilding.KINDS if kind.name == "retyped")
     monkeypatch.setattr(findings, "SECONDS", 60.0)  # a loaded machine needs more than the ten of a quiet one
     only = dataclasses.replace(kind, share=1)
-    with pytest.raises(pytest.fail.Exception, match="failed: "):
-        run(test_rebuilt_replicas.test_rebuilt_replica, recorded.lab, kind=only, met=Counter())
+    recorded.fails(test_rebuilt_replicas.test_rebuilt_replica, "failed: ", kind=only, met=Counter())
     (finding,) = recorded.of(Finding)
     assert finding.size_before
     assert finding.size_after
@@ -137,8 +136,11 @@ def test_a_stop_that_nobody_foretold_fails(recorded: Recorded, monkeypatch: pyte
         return original(expected, transaction, replica.Stop(number=stop.number, message=stop.message, offset=1))
 
     monkeypatch.setattr(appliers, "judge_stop", elsewhere)
-    with pytest.raises(pytest.fail.Exception, match=r"unchanging-replace: the witness .* another difference"):
-        run(test_replicas.test_witnesses_stop_a_replica, recorded.lab, requirement="FR2")
+    recorded.fails(
+        test_replicas.test_witnesses_stop_a_replica,
+        r"unchanging-replace: the witness .* another difference",
+        requirement="FR2",
+    )
     (verdict,) = recorded.of(CaseVerdict)
     assert verdict.expected == "the deviation that the switch refuse_unchanging_replace explains"
 

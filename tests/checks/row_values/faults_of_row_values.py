@@ -7,40 +7,20 @@ shows. A *codec fault* changes the reference.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.files import read_events
 from conformance.reference.tables.metadata import Bits, DefaultCharset, Field, Members, Names, Numbers
 from conformance.reference.tables.table_map import TableMap
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.reference.tables.metadata import MetadataField
     from conformance.reference.tables.temporal import Datetime, Time, Timestamp
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogFault:
-    """``change`` gives another block, or the same one where the fault has no place in it."""
-
-    id: str
-    sentence: str
-    change: Callable[[Any], Any]
-    requirement: str = "TMV1"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodecFault:
-    """``function`` of ``reference.tables.temporal`` becomes another one."""
-
-    id: str
-    sentence: str
-    function: str
-    become: Callable[..., bytes]
-    requirement: str = "TMV2"
 
 
 def _told(change: Callable[[MetadataField], MetadataField]) -> Callable[[Any], Any]:
@@ -96,22 +76,15 @@ def _null(observed: Any) -> Any:
 
 
 LOG_FAULTS: Final = (
-    LogFault(
-        id="values/signs", sentence="Signed and unsigned numbers are told apart by the log.", change=_told(_signs)
-    ),
-    LogFault(
-        id="values/charsets", sentence="Text is in the character set that the log names.", change=_told(_charsets)
-    ),
-    LogFault(id="values/names", sentence="Values are those of the columns that the log names.", change=_told(_names)),
-    LogFault(id="values/members", sentence="ENUM and SET have the members that the log lists.", change=_told(_members)),
-    LogFault(id="values/number", sentence="A value in the log is the value in the table.", change=_other_number),
-    LogFault(id="values/null", sentence="NULL in the table is NULL in the log.", change=_null),
-    LogFault(
-        id="values/lost-row",
-        sentence="Every row of the table is in the log.",
-        change=lambda observed: replace(observed, inserted=[*observed.inserted, observed.inserted[-1]]),
-    ),
-)
+    Fault("values/signs", "TMV1", "Signed and unsigned numbers are told apart by the log.", _told(_signs)),
+    Fault("values/charsets", "TMV1", "Text is in the character set that the log names.", _told(_charsets)),
+    Fault("values/names", "TMV1", "Values are those of the columns that the log names.", _told(_names)),
+    Fault("values/members", "TMV1", "ENUM and SET have the members that the log lists.", _told(_members)),
+    Fault("values/number", "TMV1", "A value in the log is the value in the table.", _other_number),
+    Fault("values/null", "TMV1", "NULL in the table is NULL in the log.", _null),
+    Fault("values/lost-row", "TMV1", "Every row of the table is in the log.",
+          lambda observed: replace(observed, inserted=[*observed.inserted, observed.inserted[-1]])),
+)  # fmt: skip
 
 
 def _time(value: Time, size: int) -> bytes:
@@ -133,22 +106,8 @@ def _datetime(value: Datetime, size: int) -> bytes:
 
 
 CODEC_FAULTS: Final = (
-    CodecFault(
-        id="bytes/negative-time",
-        sentence="Sign and fraction of a TIME are one number.",
-        function="encode_time",
-        become=_time,
-    ),
-    CodecFault(
-        id="bytes/timestamp",
-        sentence="The fraction of a TIMESTAMP has its high byte first.",
-        function="encode_timestamp",
-        become=_timestamp,
-    ),
-    CodecFault(
-        id="bytes/datetime",
-        sentence="A year of a DATETIME has thirteen months.",
-        function="encode_datetime",
-        become=_datetime,
-    ),
-)
+    Fault("bytes/negative-time", "TMV2", "Sign and fraction of a TIME are one number.", _time, at="encode_time"),
+    Fault("bytes/timestamp", "TMV2", "The fraction of a TIMESTAMP has its high byte first.", _timestamp,
+          at="encode_timestamp"),
+    Fault("bytes/datetime", "TMV2", "A year of a DATETIME has thirteen months.", _datetime, at="encode_datetime"),
+)  # fmt: skip

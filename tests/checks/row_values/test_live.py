@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,6 +21,7 @@ from conformance.stream import Block, CaseVerdict
 from generators.draw import Stream
 from generators.row_values import ROUND, SHAPES, shapes_of, table
 from tests.checks.row_values.faults_of_row_values import CODEC_FAULTS, LOG_FAULTS
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from conformance.servers.run.process import ProcessServer
     from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +92,8 @@ def test_a_real_server_differs_in_nothing(blocks: list[Observed]) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("fault", LOG_FAULTS, ids=lambda fault: fault.id)
-def test_a_log_that_tells_otherwise_is_noticed(blocks: list[Observed], fault: Any) -> None:
+@each(LOG_FAULTS)
+def test_a_log_that_tells_otherwise_is_noticed(blocks: list[Observed], fault: Fault) -> None:
     found = 0
     for observed in blocks:
         doctored = fault.change(observed)
@@ -110,11 +112,11 @@ def fresh_codecs() -> Iterator[None]:
 
 @pytest.mark.live
 @pytest.mark.usefixtures("fresh_codecs")
-@pytest.mark.parametrize("fault", CODEC_FAULTS, ids=lambda fault: fault.id)
+@each(CODEC_FAULTS)
 def test_a_codec_that_writes_otherwise_is_noticed(
-    blocks: list[Observed], monkeypatch: pytest.MonkeyPatch, fault: Any
+    blocks: list[Observed], monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    monkeypatch.setattr(temporal, fault.function, fault.become)
+    monkeypatch.setattr(temporal, fault.at, fault.change)
     assert any(judge(observed).events for observed in blocks)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.innodb.pages import PageType, SdiRoot, SpaceFlags
 from conformance.reference.innodb.sdi import TABLE
-from tests.checks.fault import Fault
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -192,8 +192,7 @@ _FAULTS: Final[tuple[tuple[str, str, str, Callable[[Observed], Observed]], ...]]
 )  # fmt: skip
 
 FAULTS: Final = [
-    Fault(id=f"{requirement}-{name}", requirement=requirement, sentence=sentence, change=change)
-    for requirement, name, sentence, change in _FAULTS
+    Fault(f"{requirement}-{name}", requirement, sentence, change) for requirement, name, sentence, change in _FAULTS
 ]
 WITHIN: Final = {"SDI22": "SDI25", "SDI23": "SDI64"}
 """Requirements that are judged as part of another one."""

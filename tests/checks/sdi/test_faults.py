@@ -11,8 +11,8 @@ from tests.checks.sdi.observed_files import judged, observe_all
 
 if TYPE_CHECKING:
     from conformance.servers.run.process import ProcessServer
-    from tests.checks.fault import Fault
     from tests.checks.sdi.observed_files import Observed
+    from tests.faults.fault import Fault
 
 pytestmark = pytest.mark.live
 

@@ -52,8 +52,7 @@ def without_last(space: Tablespace) -> Iterator[SdiObject]:
 def test_a_reader_that_loses_a_record_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_file, "sdi_objects", without_last)
     monkeypatch.setattr(imports, "import_tables", lambda *_: imports.Taken())
-    with pytest.raises(pytest.fail.Exception, match="differ"):
-        run(check.test_files_of_ddl_sequences, recorded.lab)
+    recorded.fails(check.test_files_of_ddl_sequences, "differ")
     assert {"sdi/sequences/SDI65", "sdi/sequences/SDI18"} <= recorded.failing
     assert "sdi/sequences/SDI7" not in recorded.failing
 
@@ -70,8 +69,7 @@ def test_a_page_of_rows_among_those_of_the_sdi_makes_sdi21_red_alone(
 ) -> None:
     monkeypatch.setattr(data_file, "segments", with_a_page_of_rows)
     monkeypatch.setattr(imports, "import_tables", lambda *_: imports.Taken())
-    with pytest.raises(pytest.fail.Exception, match="a page of another kind belongs to the SDI"):
-        run(check.test_files_of_ddl_sequences, recorded.lab)
+    recorded.fails(check.test_files_of_ddl_sequences, "a page of another kind belongs to the SDI")
     assert recorded.failing == {"sdi/sequences/SDI21"}
 
 
@@ -79,8 +77,7 @@ def test_a_page_of_rows_among_those_of_the_sdi_makes_sdi21_red_alone(
 @pytest.mark.usefixtures("one")
 def test_an_import_that_loses_a_row_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "rows_of", lambda *words: rows_of(*words)[1:])
-    with pytest.raises(pytest.fail.Exception, match="an imported table has other rows"):
-        run(check.test_files_of_ddl_sequences, recorded.lab)
+    recorded.fails(check.test_files_of_ddl_sequences, "an imported table has other rows")
     assert recorded.failing == {"sdi/sequences/SDI66"}
 
 
@@ -108,8 +105,7 @@ class OtherFiles(LocalFiles):
 def test_files_that_are_not_those_of_now_fail(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "LocalFiles", StaleFiles)
     monkeypatch.setattr(StaleFiles, "kept", {})
-    with pytest.raises(pytest.fail.Exception, match="ALTER TABLE does not update the record"):
-        run(check_statements.test_statements_that_change_a_table, recorded.lab)
+    recorded.fails(check_statements.test_statements_that_change_a_table, "ALTER TABLE does not update the record")
     assert recorded.failing == {"sdi/statements"}
 
 
@@ -117,6 +113,5 @@ def test_files_that_are_not_those_of_now_fail(recorded: Recorded, monkeypatch: p
 @pytest.mark.usefixtures("one")
 def test_files_under_other_names_fail(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "LocalFiles", OtherFiles)
-    with pytest.raises(pytest.fail.Exception):
-        run(check.test_files_of_ddl_sequences, recorded.lab)
+    recorded.fails(check.test_files_of_ddl_sequences)
     assert "sdi/sequences/SDI66" in recorded.failing

@@ -63,8 +63,7 @@ def test_a_table_that_stays_in_the_cache_fails(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, altered: Callable[..., Dropped]
 ) -> None:
     monkeypatch.setattr(check_dropped, "observe", altered)
-    with pytest.raises(pytest.fail.Exception, match="stays in the cache"):
-        run(check_dropped.test_the_cache_forgets_dropped_tablespaces, recorded.lab)
+    recorded.fails(check_dropped.test_the_cache_forgets_dropped_tablespaces, "stays in the cache")
     assert {block.requirements for block in recorded.of(Block) if block.failures} == {("SDI68",)}
 
 

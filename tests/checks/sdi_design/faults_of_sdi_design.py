@@ -11,7 +11,7 @@ from conformance.reference.innodb.sdi_design.pages import BlobPage, IndexPage
 from conformance.reference.innodb.sdi_design.storage import Storage
 from conformance.reference.innodb.sdi_design.transactions import Engine
 from conformance.reference.innodb.sdi_design.tree import Tree
-from tests.checks.fault import Fault
+from tests.faults.fault import Fault, Plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import pytest
 
     from conformance.reference.innodb.sdi_design.usage import Change
-
-    Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 def instead(owner: Any, name: str, function: Callable[..., Any]) -> Plant:
@@ -96,7 +94,7 @@ NO_FLUSH_IN_PURGE: Final = instead(Engine, "after_purge", lambda *_: None)
 ONE_FLUSH: Final = _change(_one_flush)
 
 GUARANTEE_FAULTS: Final = [
-    Fault(id=name, requirement="SDI34", sentence=sentence, change=plant)
+    Fault(name, "SDI34", sentence, plant)
     for name, sentence, plant in (
         ("one-flush", "Copy 0 is flushed before the commit.", ONE_FLUSH),
         ("copies-in-turns", "Copy 1 is changed after copy 0 was flushed.", _change(_in_turns)),
@@ -147,45 +145,20 @@ def _flush_inside(real: Callable[..., Any], self: Engine, number: int = 0) -> An
 
 
 CALL_FAULTS: Final = [
-    Fault(
-        id="read-uncommitted",
-        requirement="SDI24",
-        sentence="A reader sees what was committed.",
-        change=instead(Engine, "visible", _visible_uncommitted),
-    ),
-    Fault(
-        id="own-changes-unseen",
-        requirement="SDI24",
-        sentence="A transaction sees its own changes.",
-        change=instead(Engine, "visible", _own_changes_unseen),
-    ),
-    Fault(
-        id="short-set",
-        requirement="SDI42",
-        sentence="What was set is got.",
-        change=instead(Session, "sdi_set", short_set),
-    ),
-    Fault(
-        id="other-copy",
-        requirement="SDI42",
-        sentence="The data are those of the copy that was asked for.",
-        change=instead(Session, "sdi_get_by_id", _get_of_another_copy),
-    ),
-]
+    Fault("read-uncommitted", "SDI24", "A reader sees what was committed.",
+          instead(Engine, "visible", _visible_uncommitted)),
+    Fault("own-changes-unseen", "SDI24", "A transaction sees its own changes.",
+          instead(Engine, "visible", _own_changes_unseen)),
+    Fault("short-set", "SDI42", "What was set is got.", instead(Session, "sdi_set", short_set)),
+    Fault("other-copy", "SDI42", "The data are those of the copy that was asked for.",
+          instead(Session, "sdi_get_by_id", _get_of_another_copy)),
+]  # fmt: skip
 PURGE_FAULTS: Final = [
-    Fault(
-        id="flushed-inside",
-        requirement="SDI62",
-        sentence="A thread can flush after another one has changed the other copy.",
-        change=instead(Engine, "purge_operation", _flush_inside),
-    ),
-    Fault(
-        id="no-merges",
-        requirement="SDI62",
-        sentence="A purge merges pages.",
-        change=instead(Tree, "_merge", lambda *_: (_ for _ in ()).throw(DecodeError("sdi-page", "no merge"))),
-    ),
-]
+    Fault("flushed-inside", "SDI62", "A thread can flush after another one has changed the other copy.",
+          instead(Engine, "purge_operation", _flush_inside)),
+    Fault("no-merges", "SDI62", "A purge merges pages.",
+          instead(Tree, "_merge", lambda *_: (_ for _ in ()).throw(DecodeError("sdi-page", "no merge")))),
+]  # fmt: skip
 
 
 # --- the calls: one for each part of SDI42 and of SDI24 --------------------------------------------------------------

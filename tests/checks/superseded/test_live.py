@@ -35,8 +35,7 @@ def test_each_difference_is_seen_and_is_a_listed_one(recorded: Recorded) -> None
 
 def test_without_the_list_each_is_a_failure(recorded: Recorded) -> None:
     recorded.lab.deviations = ()
-    with pytest.raises(pytest.fail.Exception):
-        run(check.test_pages, recorded.lab)
+    recorded.fails(check.test_pages)
     assert len(recorded.failing) == 8
 
 
@@ -52,8 +51,7 @@ def test_a_difference_that_has_gone_is_an_error_of_the_list(
 ) -> None:
     recorded.lab.deviations = tuple(entry for entry in load_deviations() if entry.id in IDS)
     monkeypatch.setattr(witnesses, "judge_live_sql", lambda *_: ())
-    with pytest.raises(pytest.fail.Exception, match="the list is in error"):
-        run(witnesses.test_witnesses, recorded.lab)
+    recorded.fails(witnesses.test_witnesses, "the list is in error")
 
 
 def test_a_guest_keeps_its_global_variables(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ Each is what a faulty server would have written, or a faulty program printed: a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.tables.columns import ColumnType
@@ -21,32 +21,13 @@ from conformance.reference.tables.metadata import (
     PrefixKey,
     UnknownField,
 )
+from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.reference.tables.metadata import MetadataField
     from conformance.reference.tables.table_map import TableMap
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MapFault:
-    """One fault of the event."""
-
-    id: str
-    requirement: str
-    sentence: str
-    change: Callable[[TableMap], TableMap]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextFault:
-    """One fault of the text."""
-
-    id: str
-    requirement: str
-    sentence: str
-    change: Callable[[bytes], bytes]
 
 
 def _field(number: int, change: Callable[[Any], MetadataField | None]) -> Callable[[TableMap], TableMap]:
@@ -134,203 +115,73 @@ def _twice(table: TableMap) -> TableMap:
 
 
 MAP_FAULTS: Final = [
-    MapFault(
-        id="signedness/flag",
-        requirement="TMF1",
-        sentence="One flag for each numeric column: unsigned or not.",
-        change=_field(Field.SIGNEDNESS, _flipped),
-    ),
-    MapFault(
-        id="signedness/bit-order",
-        requirement="TMF1",
-        sentence="The first numeric column has the top bit.",
-        change=_field(Field.SIGNEDNESS, _backwards),
-    ),
-    MapFault(
-        id="signedness/year",
-        requirement="TMF1",
-        sentence="YEAR is counted (observed).",
-        change=_without_years,
-    ),
-    MapFault(
-        id="signedness/missing",
-        requirement="TMF1",
-        sentence="The flags are logged where there is a numeric column.",
-        change=_field(Field.SIGNEDNESS, lambda _: None),
-    ),
-    MapFault(
-        id="charset/default",
-        requirement="TMF2",
-        sentence="The default is the collation that most columns have.",
-        change=_field(Field.DEFAULT_CHARSET, lambda item: replace(item, default=item.default + 1)),
-    ),
-    MapFault(
-        id="charset/index",
-        requirement="TMF2",
-        sentence="An exception names its column's place among the character columns.",
-        change=_field(Field.DEFAULT_CHARSET, _next_exception),
-    ),
-    MapFault(
-        id="charset/column",
-        requirement="TMF2",
-        sentence="Each character column's collation is logged.",
-        change=_field(Field.COLUMN_CHARSET, lambda item: replace(item, numbers=_first(item.numbers))),
-    ),
-    MapFault(
-        id="charset/form",
-        requirement="TMF2",
-        sentence="A default is logged when most of the columns have the same collation.",
-        change=_as_columns,
-    ),
-    MapFault(
-        id="names/swapped",
-        requirement="TMF3",
-        sentence="Column names stand in the order of the columns.",
-        change=_names(lambda names: tuple(reversed(names))),
-    ),
-    MapFault(
-        id="names/cut",
-        requirement="TMF3",
-        sentence="A name is logged whole.",
-        change=_names(lambda names: (*names[:-1], names[-1][:-1])),
-    ),
-    MapFault(
-        id="names/missing",
-        requirement="TMF3",
-        sentence="The log has the names of the columns.",
-        change=_field(Field.COLUMN_NAME, lambda _: None),
-    ),
-    MapFault(
-        id="set/order",
-        requirement="TMF4",
-        sentence="Members of a SET stand in their order.",
-        change=_field(Field.SET_STR_VALUE, _member(lambda members: (*members[1:], members[0] + b"!"))),
-    ),
-    MapFault(
-        id="set/lost-member",
-        requirement="TMF4",
-        sentence="All members of a SET are logged.",
-        change=_field(Field.SET_STR_VALUE, _member(lambda members: members[:-1])),
-    ),
-    MapFault(
-        id="enum/charset",
-        requirement="TMF5",
-        sentence="Members of an ENUM are in the column's character set.",
-        change=_field(Field.ENUM_STR_VALUE, _member(lambda members: (members[0] + b"\0", *members[1:]))),
-    ),
-    MapFault(
-        id="enum/lost-column",
-        requirement="TMF5",
-        sentence="Every ENUM column has its members.",
-        change=_field(Field.ENUM_STR_VALUE, lambda item: replace(item, members=item.members[:-1])),
-    ),
-    MapFault(
-        id="key/order",
-        requirement="TMF6",
-        sentence="Key parts stand in the order of the definition, by places from 0.",
-        change=_field(Field.SIMPLE_PRIMARY_KEY, lambda item: replace(item, numbers=_first(item.numbers))),
-    ),
-    MapFault(
-        id="key/prefix",
-        requirement="TMF6",
-        sentence="The prefix is logged, in characters.",
-        change=_field(
-            Field.PRIMARY_KEY_WITH_PREFIX,
-            lambda item: replace(item, parts=tuple((index, prefix * 4) for index, prefix in item.parts)),
-        ),
-    ),
-    MapFault(
-        id="key/lost",
-        requirement="TMF6",
-        sentence="The log has the primary key.",
-        change=lambda table: replace(
-            table,
-            metadata=tuple(
-                item
-                for item in table.metadata
-                if not isinstance(item, PrefixKey) and item.field != Field.SIMPLE_PRIMARY_KEY
-            ),
-        ),
-    ),
-    MapFault(
-        id="types/length",
-        requirement="TMF7",
-        sentence="The types are exact: the length of a VARCHAR.",
-        change=_types(_varchar_shorter),
-    ),
-    MapFault(
-        id="types/size-of-text",
-        requirement="TMF7",
-        sentence="The types are exact: TINYTEXT, TEXT, MEDIUMTEXT and LONGTEXT differ.",
-        change=_types(_text_as_tiny),
-    ),
-    MapFault(
-        id="types/fraction",
-        requirement="TMF7",
-        sentence="The types are exact: fraction digits of TIME, DATETIME and TIMESTAMP.",
-        change=_types(_without_fraction),
-    ),
-    MapFault(
-        id="types/geometry",
-        requirement="TMF7",
-        sentence="The types are exact: the real geometry type is logged.",
-        change=_field(Field.GEOMETRY_TYPE, lambda item: replace(item, numbers=_first(item.numbers))),
-    ),
-    MapFault(
-        id="types/null",
-        requirement="TMG1",
-        sentence="The original fields are as they were: the null bitmap.",
-        change=_nulls,
-    ),
-    MapFault(
-        id="fields/twice",
-        requirement="TMG1",
-        sentence="A field is logged once.",
-        change=_twice,
-    ),
-    MapFault(
-        id="fields/unknown",
-        requirement="TMG1",
-        sentence="Nothing but the known fields is logged.",
-        change=lambda table: replace(table, metadata=(*table.metadata, UnknownField(99, b""))),
-    ),
-    MapFault(
-        id="members/charset",
-        requirement="TMG2",
-        sentence="Collations of ENUM and SET columns are logged for themselves (observed).",
-        change=_field(Field.ENUM_AND_SET_DEFAULT_CHARSET, lambda item: replace(item, default=item.default + 1)),
-    ),
-    MapFault(
-        id="members/charset-missing",
-        requirement="TMG2",
-        sentence="Collations of ENUM and SET columns are logged where there is one (observed).",
-        change=_field(Field.ENUM_AND_SET_COLUMN_CHARSET, lambda _: None),
-    ),
-    MapFault(
-        id="visibility/flag",
-        requirement="TMG3",
-        sentence="One flag for each column: visible or not (observed).",
-        change=_field(Field.COLUMN_VISIBILITY, _flipped),
-    ),
-    MapFault(
-        id="visibility/bit-order",
-        requirement="TMG3",
-        sentence="The first column has the top bit (observed).",
-        change=_field(Field.COLUMN_VISIBILITY, _backwards),
-    ),
-    MapFault(
-        id="dimension/number",
-        requirement="TMG4",
-        sentence="The declared number of a VECTOR column's dimensions is logged (observed).",
-        change=_field(Field.VECTOR_DIMENSIONALITY, lambda item: replace(item, numbers=_first(item.numbers))),
-    ),
-    MapFault(
-        id="dimension/missing",
-        requirement="TMG4",
-        sentence="The dimensions are logged where there is a VECTOR column (observed).",
-        change=_field(Field.VECTOR_DIMENSIONALITY, lambda _: None),
-    ),
-]
+    Fault("signedness/flag", "TMF1", "One flag for each numeric column: unsigned or not.",
+          _field(Field.SIGNEDNESS, _flipped)),
+    Fault("signedness/bit-order", "TMF1", "The first numeric column has the top bit.",
+          _field(Field.SIGNEDNESS, _backwards)),
+    Fault("signedness/year", "TMF1", "YEAR is counted (observed).", _without_years),
+    Fault("signedness/missing", "TMF1", "The flags are logged where there is a numeric column.",
+          _field(Field.SIGNEDNESS, lambda _: None)),
+    Fault("charset/default", "TMF2", "The default is the collation that most columns have.",
+          _field(Field.DEFAULT_CHARSET, lambda item: replace(item, default=item.default + 1))),
+    Fault("charset/index", "TMF2", "An exception names its column's place among the character columns.",
+          _field(Field.DEFAULT_CHARSET, _next_exception)),
+    Fault("charset/column", "TMF2", "Each character column's collation is logged.",
+          _field(Field.COLUMN_CHARSET, lambda item: replace(item, numbers=_first(item.numbers)))),
+    Fault("charset/form", "TMF2", "A default is logged when most of the columns have the same collation.", _as_columns),
+    Fault("names/swapped", "TMF3", "Column names stand in the order of the columns.",
+          _names(lambda names: tuple(reversed(names)))),
+    Fault("names/cut", "TMF3", "A name is logged whole.", _names(lambda names: (*names[:-1], names[-1][:-1]))),
+    Fault("names/missing", "TMF3", "The log has the names of the columns.", _field(Field.COLUMN_NAME, lambda _: None)),
+    Fault("set/order", "TMF4", "Members of a SET stand in their order.",
+          _field(Field.SET_STR_VALUE, _member(lambda members: (*members[1:], members[0] + b"!")))),
+    Fault("set/lost-member", "TMF4", "All members of a SET are logged.",
+          _field(Field.SET_STR_VALUE, _member(lambda members: members[:-1]))),
+    Fault("enum/charset", "TMF5", "Members of an ENUM are in the column's character set.",
+          _field(Field.ENUM_STR_VALUE, _member(lambda members: (members[0] + b"\0", *members[1:])))),
+    Fault("enum/lost-column", "TMF5", "Every ENUM column has its members.",
+          _field(Field.ENUM_STR_VALUE, lambda item: replace(item, members=item.members[:-1]))),
+    Fault("key/order", "TMF6", "Key parts stand in the order of the definition, by places from 0.",
+          _field(Field.SIMPLE_PRIMARY_KEY, lambda item: replace(item, numbers=_first(item.numbers)))),
+    Fault("key/prefix", "TMF6", "The prefix is logged, in characters.",
+          _field(
+              Field.PRIMARY_KEY_WITH_PREFIX,
+              lambda item: replace(item, parts=tuple((index, prefix * 4) for index, prefix in item.parts)),
+          )),
+    Fault("key/lost", "TMF6", "The log has the primary key.",
+          lambda table: replace(
+              table,
+              metadata=tuple(
+                  item
+                  for item in table.metadata
+                  if not isinstance(item, PrefixKey) and item.field != Field.SIMPLE_PRIMARY_KEY
+              ),
+          )),
+    Fault("types/length", "TMF7", "The types are exact: the length of a VARCHAR.", _types(_varchar_shorter)),
+    Fault("types/size-of-text", "TMF7", "The types are exact: TINYTEXT, TEXT, MEDIUMTEXT and LONGTEXT differ.",
+          _types(_text_as_tiny)),
+    Fault("types/fraction", "TMF7", "The types are exact: fraction digits of TIME, DATETIME and TIMESTAMP.",
+          _types(_without_fraction)),
+    Fault("types/geometry", "TMF7", "The types are exact: the real geometry type is logged.",
+          _field(Field.GEOMETRY_TYPE, lambda item: replace(item, numbers=_first(item.numbers)))),
+    Fault("types/null", "TMG1", "The original fields are as they were: the null bitmap.", _nulls),
+    Fault("fields/twice", "TMG1", "A field is logged once.", _twice),
+    Fault("fields/unknown", "TMG1", "Nothing but the known fields is logged.",
+          lambda table: replace(table, metadata=(*table.metadata, UnknownField(99, b"")))),
+    Fault("members/charset", "TMG2", "Collations of ENUM and SET columns are logged for themselves (observed).",
+          _field(Field.ENUM_AND_SET_DEFAULT_CHARSET, lambda item: replace(item, default=item.default + 1))),
+    Fault("members/charset-missing", "TMG2",
+          "Collations of ENUM and SET columns are logged where there is one (observed).",
+          _field(Field.ENUM_AND_SET_COLUMN_CHARSET, lambda _: None)),
+    Fault("visibility/flag", "TMG3", "One flag for each column: visible or not (observed).",
+          _field(Field.COLUMN_VISIBILITY, _flipped)),
+    Fault("visibility/bit-order", "TMG3", "The first column has the top bit (observed).",
+          _field(Field.COLUMN_VISIBILITY, _backwards)),
+    Fault("dimension/number", "TMG4", "The declared number of a VECTOR column's dimensions is logged (observed).",
+          _field(Field.VECTOR_DIMENSIONALITY, lambda item: replace(item, numbers=_first(item.numbers)))),
+    Fault("dimension/missing", "TMG4", "The dimensions are logged where there is a VECTOR column (observed).",
+          _field(Field.VECTOR_DIMENSIONALITY, lambda _: None)),
+]  # fmt: skip
 
 
 def _minimal(table: TableMap) -> TableMap:
@@ -349,19 +200,9 @@ def _full(table: TableMap) -> TableMap:
 
 
 MODE_FAULTS: Final = [
-    MapFault(
-        id="modes/minimal",
-        requirement="TMM1",
-        sentence="MINIMAL logs signedness, character sets and geometry types, no names.",
-        change=_minimal,
-    ),
-    MapFault(
-        id="modes/full",
-        requirement="TMM1",
-        sentence="FULL logs everything.",
-        change=_full,
-    ),
-]
+    Fault("modes/minimal", "TMM1", "MINIMAL logs signedness, character sets and geometry types, no names.", _minimal),
+    Fault("modes/full", "TMM1", "FULL logs everything.", _full),
+]  # fmt: skip
 
 
 def _swap(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
@@ -369,44 +210,20 @@ def _swap(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
 
 
 TEXT_FAULTS: Final = [
-    TextFault(
-        id="print/unsigned",
-        requirement="TMP1",
-        sentence="UNSIGNED is printed behind the type.",
-        change=_swap(b" UNSIGNED", b""),
-    ),
-    TextFault(
-        id="print/collation",
-        requirement="TMP1",
-        sentence="A character column is followed by its character set and collation.",
-        change=_swap(b" COLLATE ", b" COLLATION "),
-    ),
-    TextFault(
-        id="print/key",
-        requirement="TMP1",
-        sentence="The primary key is printed.",
-        change=lambda text: text.partition(b"# Primary Key(")[0],
-    ),
-    TextFault(
-        id="print/default-charset",
-        requirement="TMP1",
-        sentence="A binary column is printed as such, without a character set.",
-        change=_swap(b"VARBINARY(", b"VARCHAR("),
-    ),
-]
+    Fault("print/unsigned", "TMP1", "UNSIGNED is printed behind the type.", _swap(b" UNSIGNED", b"")),
+    Fault("print/collation", "TMP1", "A character column is followed by its character set and collation.",
+          _swap(b" COLLATE ", b" COLLATION ")),
+    Fault("print/key", "TMP1", "The primary key is printed.", lambda text: text.partition(b"# Primary Key(")[0]),
+    Fault("print/default-charset", "TMP1", "A binary column is printed as such, without a character set.",
+          _swap(b"VARBINARY(", b"VARCHAR(")),
+]  # fmt: skip
 
 # What a program prints of an event with a field that it does not know, beside what it prints of the event without it.
 UNKNOWN_FIELD_FAULTS: Final = [
-    TextFault(
-        id="unknown/lost-column",
-        requirement="TMNF3",
-        sentence="A field that a reader does not know changes nothing of what it knows: columns are printed.",
-        change=lambda text: text.partition(b",\n#         ")[0],
-    ),
-    TextFault(
-        id="unknown/other-type",
-        requirement="TMNF3",
-        sentence="A field that a reader does not know changes nothing of what it knows: types are the same.",
-        change=_swap(b" NOT NULL", b" UNSIGNED NOT NULL"),
-    ),
-]
+    Fault("unknown/lost-column", "TMNF3",
+          "A field that a reader does not know changes nothing of what it knows: columns are printed.",
+          lambda text: text.partition(b",\n#         ")[0]),
+    Fault("unknown/other-type", "TMNF3",
+          "A field that a reader does not know changes nothing of what it knows: types are the same.",
+          _swap(b" NOT NULL", b" UNSIGNED NOT NULL")),
+]  # fmt: skip

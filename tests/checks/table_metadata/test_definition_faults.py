@@ -3,6 +3,7 @@ name."""
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
@@ -28,25 +29,24 @@ from conformance.reference.text.table_metadata import metadata_text
 from conformance.servers.programs import LocalProgram
 from conformance.servers.wire.capture import Captured, Position
 from conformance.stream import Block, CaseVerdict
-from tests import running
 from tests.checks.table_metadata.faults_of_definitions import (
     MAP_FAULTS,
     MODE_FAULTS,
     TEXT_FAULTS,
     UNKNOWN_FIELD_FAULTS,
-    MapFault,
-    TextFault,
 )
+from tests.faults.runner import each
 from tests.judge.doctoring import script
 from tests.judge.perfect_server import observe
 from tests.judge.updates.faults_of_facts import FIELDS, altered, one
+from tests.recorded import Recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from conformance.reference.dialect import LogForms
     from conformance.servers.run.process import ProcessServer
-    from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
 
 ALL = {"TMF1", "TMF2", "TMF3", "TMF4", "TMF5", "TMF6", "TMF7", "TMM1", "TMG1", "TMG2", "TMG3", "TMG4", "TMP1"}
 
@@ -104,16 +104,17 @@ def printed(log: DefinitionLog, change: Callable[[bytes], bytes] = lambda text: 
     return out
 
 
-def check(
+MAPS, UNKNOWN = test_table_metadata.test_table_maps, test_table_metadata.test_unknown_fields
+
+
+def lab(
     monkeypatch: pytest.MonkeyPatch,
     *,
     event: Callable[[TableMap], TableMap] = lambda table: table,
     text: Callable[[bytes], bytes] = lambda text: text,
-) -> tuple[list[AnyRecord], bool]:
-    """Records, and whether the check passed."""
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(), records.append)
-    lab._server, lab._resolved = FakeServer(), True  # type: ignore[assignment]
+) -> Recorded:
+    """A session with such events and texts."""
+    found = on_fake()
     monkeypatch.setattr(Questions, "has", lambda *_: True)
     logs: list[DefinitionLog] = []
 
@@ -124,26 +125,23 @@ def check(
     monkeypatch.setattr(test_table_metadata, "made", cached)
     monkeypatch.setattr(test_table_metadata, "run_block", run)
     monkeypatch.setattr(test_table_metadata, "client_text", lambda *_: printed(logs[-1], text))
-    monkeypatch.setattr(FakeServer, "close", lambda _: None)
-    try:
-        running.run(test_table_metadata.test_table_maps, lab)
-    except pytest.fail.Exception:
-        return records, False
-    return records, True
+    return found
 
 
-def failing(records: list[AnyRecord]) -> set[str]:
-    return {name for record in records if isinstance(record, Block) and record.failures for name in record.requirements}
+def on_fake(**settings: Any) -> Recorded:
+    """A session on a fake server."""
+    found = Recorded.of_settings(**settings)
+    found.lab._server, found.lab._resolved = FakeServer(), True  # type: ignore[assignment]
+    return found
 
 
 def test_events_and_texts_in_order_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    records, passed = check(monkeypatch)
-    assert passed
-    assert [record for record in records if isinstance(record, CaseVerdict)] == []
-    cases: dict[str, int] = {}
-    for record in records:
-        if isinstance(record, Block):
-            cases[record.requirements[0]] = cases.get(record.requirements[0], 0) + record.cases
+    found = lab(monkeypatch)
+    assert found.passes(MAPS)
+    assert found.of(CaseVerdict) == []
+    cases: Counter[str] = Counter()
+    for block in found.of(Block):
+        cases[block.requirements[0]] += block.cases
     assert cases.keys() == ALL
     assert min(cases.values()) >= 50
     assert cases["TMF7"] == cases["TMP1"] == 2 * SIZES["table-map/bytes"]["quick"]
@@ -156,24 +154,22 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("fault", [*MAP_FAULTS, *MODE_FAULTS], ids=lambda fault: fault.id)
-def test_a_fault_of_the_event_breaks_its_own_sentence(monkeypatch: pytest.MonkeyPatch, fault: MapFault) -> None:
-    records, passed = check(monkeypatch, event=fault.change)
-    assert not passed
-    found = failing(records)
-    assert fault.requirement in found
+@each([*MAP_FAULTS, *MODE_FAULTS])
+def test_a_fault_of_the_event_breaks_its_own_sentence(monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    found = lab(monkeypatch, event=fault.change)
+    assert not found.passes(MAPS)
+    assert fault.requirement in found.red
     # A missing or added field is also what the setting must not do; nothing else is blamed.
-    assert found <= {fault.requirement, "TMM1", "TMG1", *(OWNERS.values() if fault in MODE_FAULTS else ())}
-    shown = [record for record in records if isinstance(record, CaseVerdict)]
-    assert all(record.statements and record.replay for record in shown)
+    assert found.red <= {fault.requirement, "TMM1", "TMG1", *(OWNERS.values() if fault in MODE_FAULTS else ())}
+    assert all(verdict.statements and verdict.replay for verdict in found.of(CaseVerdict))
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("fault", TEXT_FAULTS, ids=lambda fault: fault.id)
-def test_a_fault_of_the_text_is_found(monkeypatch: pytest.MonkeyPatch, fault: TextFault) -> None:
-    records, passed = check(monkeypatch, text=fault.change)
-    assert not passed
-    assert failing(records) == {fault.requirement}
+@each(TEXT_FAULTS)
+def test_a_fault_of_the_text_is_found(monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    found = lab(monkeypatch, text=fault.change)
+    assert not found.passes(MAPS)
+    assert found.red == {fault.requirement}
 
 
 def test_a_lost_event_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,12 +206,11 @@ def test_what_is_no_table_map_is_found() -> None:
 
 @pytest.mark.live
 def test_the_real_server_writes_and_the_real_client_prints_what_is_predicted(server: ProcessServer) -> None:
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(seed="live"), records.append)
-    lab._server, lab._resolved = server, True
-    running.run(test_table_metadata.test_table_maps, lab)
-    assert [record for record in records if isinstance(record, CaseVerdict)] == []
-    assert {record.requirements[0] for record in records if isinstance(record, Block)} == ALL
+    found = Recorded.of_settings(seed="live")
+    found.lab._server, found.lab._resolved = server, True
+    assert found.passes(MAPS)
+    assert found.of(CaseVerdict) == []
+    assert {block.requirements[0] for block in found.of(Block)} == ALL
     with server.connect() as connection:
         assert connection.variable("global.binlog_row_metadata") == "MINIMAL"
 
@@ -237,11 +232,9 @@ def unknown(
     error: Callable[[unknown_fields.Unknown], int | None],
     *,
     listed: bool = True,
-) -> tuple[list[AnyRecord], bool]:
+) -> tuple[Recorded, bool]:
     """The check with a client that prints ``text`` of each event, and an applier that ends with ``error``."""
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(deviations=listed), records.append)
-    lab._server, lab._resolved = FakeServer(), True  # type: ignore[assignment]
+    found = on_fake(deviations=listed)
     shown: list[unknown_fields.Unknown] = []
 
     class Session:
@@ -262,11 +255,7 @@ def unknown(
         "client_text",
         lambda *_: b"".join(definitions.head_of(item.plain) + text(item) + b"# at 1\n" for item in shown),
     )
-    try:
-        running.run(test_table_metadata.test_unknown_fields, lab)
-    except pytest.fail.Exception:
-        return records, False
-    return records, True
+    return found, found.passes(UNKNOWN)
 
 
 def skipping(item: unknown_fields.Unknown) -> bytes:
@@ -286,49 +275,46 @@ def dimensions_lost(item: unknown_fields.Unknown) -> int | None:
 
 
 def test_reading_inside_an_unknown_field_is_the_listed_deviation(monkeypatch: pytest.MonkeyPatch) -> None:
-    records, passed = unknown(monkeypatch, reading_inside, dimensions_lost)
+    found, passed = unknown(monkeypatch, reading_inside, dimensions_lost)
     assert passed
-    assert sum(sum(record.deviations.values()) for record in records if isinstance(record, Block)) > 10
+    assert sum(sum(block.deviations.values()) for block in found.of(Block)) > 10
 
 
 def test_without_the_list_it_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    records, passed = unknown(monkeypatch, reading_inside, dimensions_lost, listed=False)
+    found, passed = unknown(monkeypatch, reading_inside, dimensions_lost, listed=False)
     assert not passed
-    assert failing(records) == {"TMNF3"}
+    assert found.red == {"TMNF3"}
 
 
 def test_a_reader_that_goes_over_unknown_fields_is_an_unexpected_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    records, passed = unknown(monkeypatch, skipping, lambda _: None)
+    found, passed = unknown(monkeypatch, skipping, lambda _: None)
     assert not passed
-    assert {record.case for record in records if isinstance(record, CaseVerdict)} == {unknown_fields.DEVIATION}
-    records, passed = unknown(monkeypatch, skipping, lambda _: None, listed=False)
+    assert {verdict.case for verdict in found.of(CaseVerdict)} == {unknown_fields.DEVIATION}
+    found, passed = unknown(monkeypatch, skipping, lambda _: None, listed=False)
     assert passed
-    assert failing(records) == set()
+    assert found.red == set()
 
 
-@pytest.mark.parametrize("fault", UNKNOWN_FIELD_FAULTS, ids=lambda fault: fault.id)
-def test_what_an_unknown_field_changes_otherwise_is_a_failure(
-    monkeypatch: pytest.MonkeyPatch, fault: TextFault
-) -> None:
-    records, passed = unknown(monkeypatch, lambda item: fault.change(reading_inside(item)), dimensions_lost)
+@each(UNKNOWN_FIELD_FAULTS)
+def test_what_an_unknown_field_changes_otherwise_is_a_failure(monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+    found, passed = unknown(monkeypatch, lambda item: fault.change(reading_inside(item)), dimensions_lost)
     assert not passed
-    assert failing(records) == {fault.requirement}
+    assert found.red == {fault.requirement}
 
 
 @pytest.mark.planted("TMNF3")
 def test_an_applier_that_refuses_every_unknown_field_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    records, passed = unknown(monkeypatch, reading_inside, lambda _: unknown_fields.REFUSED)
+    found, passed = unknown(monkeypatch, reading_inside, lambda _: unknown_fields.REFUSED)
     assert not passed
-    assert failing(records) == {"TMNF3"}
+    assert found.red == {"TMNF3"}
 
 
 @pytest.mark.live
 def test_the_real_reader_shows_the_listed_deviation_and_nothing_else(server: ProcessServer) -> None:
-    records: list[AnyRecord] = []
-    lab = Lab(Settings(seed="live"), records.append)
-    lab._server, lab._resolved = server, True
-    running.run(test_table_metadata.test_unknown_fields, lab)
-    assert {record.deviation for record in records if isinstance(record, CaseVerdict)} == {unknown_fields.DEVIATION}
+    found = Recorded.of_settings(seed="live")
+    found.lab._server, found.lab._resolved = server, True
+    assert found.passes(UNKNOWN)
+    assert {verdict.deviation for verdict in found.of(CaseVerdict)} == {unknown_fields.DEVIATION}
 
 
 # --- the worklog's own form ------------------------------------------------------------------------------------------

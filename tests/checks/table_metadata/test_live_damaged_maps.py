@@ -68,8 +68,7 @@ def test_a_server_that_takes_damaged_maps_fails(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, altered: Callable[..., Outcome], message: str
 ) -> None:
     monkeypatch.setattr(damaged_maps, "apply", altered)
-    with pytest.raises(pytest.fail.Exception, match=message):
-        run(check_damaged_maps.test_damaged_maps_are_errors, recorded.lab)
+    recorded.fails(check_damaged_maps.test_damaged_maps_are_errors, message)
     assert {block.requirements for block in recorded.of(Block) if block.failures} == {("SC6",)}
 
 

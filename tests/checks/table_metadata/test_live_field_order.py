@@ -79,8 +79,7 @@ def test_an_order_that_changes_what_is_read_fails(
     what: str,
 ) -> None:
     monkeypatch.setattr(place, name, altered)
-    with pytest.raises(pytest.fail.Exception, match="the order of the fields changes what is read"):
-        run(check.test_fields_in_another_order, recorded.lab)
+    recorded.fails(check.test_fields_in_another_order, "the order of the fields changes what is read")
     assert {block.requirements for block in recorded.of(Block) if block.failures} == {("TMNF4",)}
     assert what in {verdict.field for verdict in recorded.of(CaseVerdict)}
 

@@ -17,6 +17,7 @@ from conformance.harness.settings import Settings
 from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.stream import Block
 from tests.checks.table_metadata.faults_of_metadata import EFFECT_FAULTS
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from conformance.servers.run.process import ProcessServer
     from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
 
 SETTINGS = ("MINIMAL", "FULL", "FULL", "MINIMAL", "FULL")
 
@@ -36,8 +38,8 @@ def test_a_log_that_follows_the_variable_passes() -> None:
     assert judge(effect(SETTINGS)) == []
 
 
-@pytest.mark.parametrize("fault", EFFECT_FAULTS, ids=lambda fault: fault.id)
-def test_a_log_that_does_not_is_noticed(fault: Any) -> None:
+@each(EFFECT_FAULTS)
+def test_a_log_that_does_not_is_noticed(fault: Fault) -> None:
     assert judge(effect(fault.change(list(SETTINGS)))) != []
 
 

@@ -7,11 +7,12 @@ change, and so does the row; with the known server, neither does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.tables.columns import PartialJson
+from tests.faults.fault import Fault
 from tests.judge.perfect_server import is_update
 
 if TYPE_CHECKING:
@@ -19,19 +20,6 @@ if TYPE_CHECKING:
 
     from conformance.cases.observation import ReadBackRow, StatementOutcome
     from tests.judge.perfect_server import Groups
-
-
-@dataclass(frozen=True, slots=True)
-class TriggerFault:
-    """``off_page``: of a document outside its row. ``known``: done to what the known server leaves."""
-
-    name: str
-    requirement: str
-    sentence: str
-    off_page: bool = False
-    known: bool = False
-    doctor: Callable[[Groups], None] = lambda _: None
-    client: Callable[[list[StatementOutcome], list[list[ReadBackRow]]], None] = lambda _outcomes, _rows: None
 
 
 def _after(change: Callable[[Any], Any]) -> Callable[[Groups], None]:
@@ -64,47 +52,22 @@ def _unread(_: list[StatementOutcome], rows: list[list[ReadBackRow]]) -> None:
         found.clear()
 
 
+_IN_ROW, _OFF_PAGE = "diffs-miss-triggers", "storage-misses-triggers"
+KNOWN: Final = {"known": True}
 FAULTS: Final = (
-    TriggerFault(
-        "the whole document without the trigger's change",
-        "D13",
-        "correct when the trigger assigns an unrelated document (full format)",
-        doctor=_after(lambda _: encode({"a": 2, "n": 5, "pad": "p" * 40})),
-    ),
-    TriggerFault(
-        "diffs that are neither the SET clause's nor the trigger's",
-        "D13",
-        "the event carries only the SET clause's diffs",
-        known=True,
-        doctor=_after(_cut),
-    ),
-    TriggerFault(
-        "nothing logged of the column",
-        "D13",
-        "an empty diff only where the bytes are the old ones",
-        known=True,
-        doctor=_after(lambda _: PartialJson(b"")),
-    ),
-    TriggerFault(
-        "the trigger's change lost inside the row",
-        "D15",
-        "wrong data on the source only with an off-page document",
-        client=_text(b'{"a": 2, "n": 5, "pad": "' + b"p" * 40 + b'"}'),
-    ),
-    TriggerFault(
-        "another loss than that of the ranges",
-        "D15",
-        "n stays 5, a is 2: the SET clause's ranges are stored",
-        off_page=True,
-        known=True,
-        client=_text(b'{"a": 1, "n": 5}'),
-    ),
-    TriggerFault(
-        "a readable document cannot be read",
-        "D15",
-        "an error only where the trigger changes the size",
-        off_page=True,
-        known=True,
-        client=_unread,
-    ),
-)
+    Fault("the whole document without the trigger's change", "D13",
+          "correct when the trigger assigns an unrelated document (full format)",
+          {"doctor": _after(lambda _: encode({"a": 2, "n": 5, "pad": "p" * 40}))}, at=_IN_ROW),
+    Fault("diffs that are neither the SET clause's nor the trigger's", "D13",
+          "the event carries only the SET clause's diffs", {"doctor": _after(_cut)}, at=_IN_ROW, run=KNOWN),
+    Fault("nothing logged of the column", "D13", "an empty diff only where the bytes are the old ones",
+          {"doctor": _after(lambda _: PartialJson(b""))}, at=_IN_ROW, run=KNOWN),
+    Fault("the trigger's change lost inside the row", "D15", "wrong data on the source only with an off-page document",
+          {"client": _text(b'{"a": 2, "n": 5, "pad": "' + b"p" * 40 + b'"}')}, at=_IN_ROW),
+    Fault("another loss than that of the ranges", "D15", "n stays 5, a is 2: the SET clause's ranges are stored",
+          {"client": _text(b'{"a": 1, "n": 5}')}, at=_OFF_PAGE, run=KNOWN),
+    Fault("a readable document cannot be read", "D15", "an error only where the trigger changes the size",
+          {"client": _unread}, at=_OFF_PAGE, run=KNOWN),
+)  # fmt: skip
+"""``at``: the witness whose documents are inside or outside their rows; ``known``: done to what the known server
+leaves."""

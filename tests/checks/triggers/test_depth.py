@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -18,11 +17,11 @@ from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.tables.columns import PartialJson
 from generators.draw import Stream
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.judge.perfect_server import observe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from conformance.cases.observation import ReadBackRow
     from conformance.cases.script import Script
     from conformance.judge.updates.mismatch import Mismatch
@@ -58,16 +57,6 @@ def test_the_known_server_is_explained_and_a_faultless_one_passes(number: int) -
     assert found(script, build_script(CASES[number], dialect=FAULTLESS)) == []
 
 
-@dataclass(frozen=True)
-class PlantedFault:
-    """A fault of what happens at the limit of the depth (partial-update 8.3, partial-update 6.2)."""
-
-    name: str
-    client: Callable[[list[StatementOutcome], list[list[ReadBackRow]]], None]
-    deep: bool
-    requirement: str = "IP3"
-
-
 def _lost(_: list[StatementOutcome], rows: list[list[ReadBackRow]]) -> None:
     for found_rows in rows:
         found_rows.clear()
@@ -81,18 +70,19 @@ def _other_error(outcomes: list[StatementOutcome], _: list[list[ReadBackRow]]) -
     outcomes[0] = StatementOutcome(0, 3140, "invalid JSON text")
 
 
+_RULE: Final = "Documents nest to a limit, in place too."  # partial-update 8.3, partial-update 6.2
 FAULTS: Final = (
-    PlantedFault("a document of 100 levels cannot be read", _lost, deep=False),
-    PlantedFault("100 levels are refused", _refused, deep=False),
-    PlantedFault("101 levels are refused with another error", _other_error, deep=True),
-)
+    Fault("a document of 100 levels cannot be read", "IP3", _RULE, _lost, at=False),
+    Fault("100 levels are refused", "IP3", _RULE, _refused, at=False),
+    Fault("101 levels are refused with another error", "IP3", _RULE, _other_error, at=True),
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_planted_fault_is_found_and_not_explained(fault: PlantedFault) -> None:
+@each(FAULTS)
+def test_a_planted_fault_is_found_and_not_explained(fault: Fault) -> None:
     scripts = [script for script in map(build_script, CASES) if script.predictions[0].error is None]
-    for script in (item for item in scripts if deep(item) is fault.deep):
-        mismatches = found(script, script, client=fault.client)
+    for script in (item for item in scripts if deep(item) is fault.at):
+        mismatches = found(script, script, client=fault.change)
         assert [item for item in mismatches if item.deviation is None]
 
 

@@ -19,13 +19,15 @@ from conformance.judge.updates.compare import judge, unreadable
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.jsonb.decode import decode
 from generators.draw import Stream
-from tests.checks.triggers.faults_of_triggers import FAULTS, TriggerFault
+from tests.checks.triggers.faults_of_triggers import FAULTS
+from tests.faults.runner import each
 from tests.judge.perfect_server import observe
 
 if TYPE_CHECKING:
     from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
     from conformance.judge.updates.mismatch import Mismatch
+    from tests.faults.fault import Fault
 
 FAULTLESS = flipped(MYSQL, *TRIGGER_SWITCHES)
 
@@ -71,11 +73,11 @@ def test_generated_documents_outside_their_row_are_lost_in_ways_that_can_be_read
     assert ways == {True, False}
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_planted_fault_is_found_and_not_explained(fault: TriggerFault) -> None:
-    case = witness("storage-misses-triggers" if fault.off_page else "diffs-miss-triggers")
-    server = build_script(case, dialect=MYSQL if fault.known else FAULTLESS)
-    mismatches = found(build_script(case), server, doctor=fault.doctor, client=fault.client)
+@each(FAULTS)
+def test_a_planted_fault_is_found_and_not_explained(fault: Fault) -> None:
+    case = witness(fault.at)
+    server = build_script(case, dialect=MYSQL if fault.run else FAULTLESS)
+    mismatches = found(build_script(case), server, **fault.change)
     assert [item for item in mismatches if item.deviation is None]
 
 

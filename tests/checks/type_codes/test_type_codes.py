@@ -13,10 +13,10 @@ from conformance.checks.type_codes.judge import other_differences, type_codes, u
 from conformance.harness.campaign.blocks import Limits
 from conformance.harness.profiles import SIZES
 from conformance.judge.updates.compare import judge
-from conformance.servers.roles.update_cases import run_case
 from conformance.stream import Block, CaseVerdict
 from generators.draw import Stream
-from tests.checks.fault import Fault
+from tests.faults.fault import Fault
+from tests.faults.runner import each, plant_in
 from tests.judge.doctoring import sealed
 from tests.judge.perfect_server import observe
 from tests.running import run
@@ -46,12 +46,10 @@ def retyped(old: int, new: int) -> Callable[[Events], Events]:
 
 
 FAULTS = [
-    Fault(id="old-type", requirement="F1", sentence="With the option on an update is of type 39, whatever the table.",
-          change=retyped(ON, OFF)),
-    Fault(id="version-1", requirement="F1", sentence="With the option on an update is of type 39, whatever the table.",
-          change=retyped(ON, 24)),
-    Fault(id="not-logged", requirement="F1", sentence="Every update that changes a row has its event.",
-          change=lambda events: tuple(event for event in events if event[4] != ON)),
+    Fault("old-type", "F1", "With the option on an update is of type 39, whatever the table.", retyped(ON, OFF)),
+    Fault("version-1", "F1", "With the option on an update is of type 39, whatever the table.", retyped(ON, 24)),
+    Fault("not-logged", "F1", "Every update that changes a row has its event.",
+          lambda events: tuple(event for event in events if event[4] != ON)),
 ]  # fmt: skip
 
 
@@ -76,8 +74,7 @@ def test_one_case_in_four_has_the_option_off_and_one_in_four_a_document() -> Non
     assert sum(bool(case.table.json_columns) for case in cases) == 8
 
 
-@pytest.mark.planted("F1")
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+@each(FAULTS)
 def test_a_log_with_another_type_breaks_f1_and_no_other_row(fault: Fault) -> None:
     script, observation = observed(0)
     wrong = replace(observation, events=fault.change(observation.events))
@@ -117,18 +114,12 @@ def test_a_sound_server_passes(recorded: Recorded) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.planted("F1")
 @pytest.mark.usefixtures("four_cases")
-@pytest.mark.parametrize("fault", FAULTS[:2], ids=lambda fault: fault.id)
+@each(FAULTS[:2])
 def test_a_server_that_logs_another_type_makes_f1_red_alone(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    def doctored(*arguments: Any) -> Observation:
-        observation = run_case(*arguments)
-        return replace(observation, events=fault.change(observation.events))
-
-    monkeypatch.setattr(check, "run_case", doctored)
-    with pytest.raises(pytest.fail.Exception, match="another type code"):
-        run(check.test_updates_without_documents, recorded.lab)
+    plant_in(monkeypatch, check, "run_case", lambda it: replace(it, events=fault.change(it.events)))
+    recorded.fails(check.test_updates_without_documents, "another type code")
     failed = [item for item in recorded.of(Block) if item.failures]
     assert {name for item in failed for name in item.broken or item.requirements} == {"F1"}

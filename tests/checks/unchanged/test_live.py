@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.checks.unchanged import check, check_members
 from conformance.checks.unchanged import run as room
 from conformance.harness.profiles import SIZES
-from conformance.servers.roles.update_cases import run_case
 from conformance.stream import CaseVerdict
 from tests.checks.unchanged.faults import OFF_FAULTS, ON_FAULTS, OPTION_FAULTS
+from tests.faults.runner import each, plant_in
 from tests.running import run
 
 if TYPE_CHECKING:
     from conformance.servers.run.process import ProcessServer
+    from tests.faults.fault import Fault
     from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
@@ -52,21 +53,10 @@ def test_the_same_workload_leaves_the_same_log(recorded: Recorded, server: Proce
     ids=lambda item: getattr(item, "id", None),
 )
 def test_a_doctored_log_fails_the_check(
-    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, place: int, name: str, fault: Any
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, place: int, name: str, fault: Fault
 ) -> None:
-    real = run_case
-    runs: list[Any] = []
-
-    def doctored(*arguments: Any) -> Any:
-        runs.append(real(*arguments))
-        return replace(runs[-1], events=fault.change(runs[-1].events)) if len(runs) == place + 1 else runs[-1]
-
-    monkeypatch.setattr(room, "run_case", doctored)
-    with pytest.raises(
-        pytest.fail.Exception,
-        match=r"differ|with the option off|in the second run",
-    ):
-        run(check.test_other_events_are_unchanged, recorded.lab)
+    plant_in(monkeypatch, room, "run_case", lambda it: replace(it, events=fault.change(it.events)), call=place + 1)
+    recorded.fails(check.test_other_events_are_unchanged, r"differ|with the option off|in the second run")
     assert recorded.failing == {name}
 
 
@@ -76,21 +66,19 @@ def test_unknown_members_are_refused(recorded: Recorded) -> None:
     assert recorded.cases("option/members") >= 50
 
 
-@pytest.mark.parametrize("fault", OPTION_FAULTS, ids=lambda fault: fault.id)
+@each(OPTION_FAULTS)
 def test_an_answer_that_takes_unknown_members_fails_the_check(
-    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Any
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
     real = room.set_option
     monkeypatch.setattr(check_members, "set_option", lambda *arguments: fault.change(real(*arguments)))
-    with pytest.raises(pytest.fail.Exception, match="not taken as the type SET has it"):
-        run(check_members.test_unknown_members_are_refused, recorded.lab)
+    recorded.fails(check_members.test_unknown_members_are_refused, "not taken as the type SET has it")
     assert "option/members" in recorded.failing
     assert recorded.of(CaseVerdict)[0].statements
 
 
 def test_another_error_for_an_unknown_member_differs(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check_members, "_WRONG_VALUE", 1)
-    with pytest.raises(pytest.fail.Exception):
-        run(check_members.test_unknown_members_are_refused, recorded.lab)
+    recorded.fails(check_members.test_unknown_members_are_refused)
     assert recorded.failing == {"option/error"}
     assert {item.verdict for item in recorded.of(CaseVerdict)} == {"differs"}

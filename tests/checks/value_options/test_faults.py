@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +16,7 @@ from conformance.reference.cursor import Cursor, encode_packed
 from conformance.stream import Block, CaseVerdict
 from generators.draw import Stream
 from tests.checks.value_options.faults import FORMAT_FAULTS
+from tests.faults.runner import each
 from tests.running import run
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from conformance.servers.run.process import ProcessServer
     from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
 
 FORMS = [make(Stream("forms", number), number) for number in range(60)]
 
@@ -50,8 +52,8 @@ def test_a_server_that_is_right_passes() -> None:
     assert [judge(form, perfect(form), "9.7.4") for form in FORMS] == [None] * len(FORMS)
 
 
-@pytest.mark.parametrize("fault", FORMAT_FAULTS, ids=lambda fault: fault.id)
-def test_a_doctored_outcome_is_noticed(fault: Any) -> None:
+@each(FORMAT_FAULTS)
+def test_a_doctored_outcome_is_noticed(fault: Fault) -> None:
     concerned = [
         form for form in FORMS if fault.id == "format/changed" or form.known is (fault.id == "format/longer-form")
     ]

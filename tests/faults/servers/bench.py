@@ -26,7 +26,7 @@ from conformance.report.results import Summary
 from conformance.servers.auto import resolve
 from conformance.servers.run.process import ProcessServer
 from conformance.stream import CaseVerdict
-from tests.faults.servers.fault import SOURCE
+from tests.faults.servers.fault import REPLICA
 from tests.faults.servers.relayed import RelayedServer, relayed
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from conformance.servers.base import Server
     from conformance.stream import AnyRecord
-    from tests.faults.servers.fault import ServerFault
+    from tests.faults.fault import Fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class Bench:
 
     seed: str = "1"
     _server: RelayedServer | None = None
-    _fault: ServerFault | None = None
+    _fault: Fault | None = None
     _beside: list[RelayedServer] = field(default_factory=list)
 
     def _launched(self, server: RelayedServer) -> None:
@@ -75,8 +75,8 @@ class Bench:
 
     def _arm(self, server: RelayedServer) -> None:
         fault = self._fault
-        here = fault is not None and (fault.at == SOURCE) is (server is self._server)
-        server.relay.arm(fault if here else None)
+        here = fault is not None and (fault.change.get("at") == REPLICA) is not (server is self._server)
+        server.relay.arm(fault.change if fault and here else {}, fault.id if fault else "")
 
     def _resolve(self, *arguments: Any, **options: Any) -> Server | None:
         if self._server is None:
@@ -101,15 +101,16 @@ class Bench:
         problem = run.could_not_run or run.usage_error or ("" if run.selected else "no check was selected")
         return run.records, problem
 
-    def judge(self, fault: ServerFault) -> Caught:
+    def judge(self, fault: Fault) -> Caught:
         """Run the checks of the fault's requirement on the faulty server."""
         begun = _cpu()
-        self._fault = fault
         try:
             with pytest.MonkeyPatch.context() as patch:
-                if fault.plant is not None:
-                    fault.plant(patch)
-                records, problem = self.run(fault.requirement, checks=fault.checks, updates=fault.updates)
+                if callable(fault.change):
+                    fault.change(patch)
+                else:
+                    self._fault = fault
+                records, problem = self.run(fault.requirement, checks=fault.at, **fault.run)
         finally:
             self._fault = None
         if broken := [one.relay.broken for one in (self._server, *self._beside) if one and one.relay.broken]:
@@ -139,12 +140,12 @@ def _quick() -> Iterator[None]:
         yield
 
 
-def verdict(fault: ServerFault, records: Sequence[AnyRecord], problem: str, seconds: float = 0.0) -> Caught:
+def verdict(fault: Fault, records: Sequence[AnyRecord], problem: str, seconds: float = 0.0) -> Caught:
     """Judge by the records of a run whether the fault is caught and explained."""
     failing = [record for record in records if isinstance(record, CaseVerdict) and record.fails]
     by: dict[str, str] = {}
     words = ""
-    for requirement in fault.breaks:
+    for requirement in fault.requirements:
         told = [(record.check, words_of(record)) for record in failing if requirement in record.requirements]
         explained = [item for item in told if re.search(fault.says, item[1], re.DOTALL)]
         if explained:

@@ -21,7 +21,7 @@ from tests.faults.servers.by_area.tables import TABLE_FAULTS
 from tests.faults.servers.by_area.updates import UPDATE_FAULTS
 
 if TYPE_CHECKING:
-    from tests.faults.servers.fault import ServerFault
+    from tests.faults.fault import Fault
 
 SERVER_FAULTS: Final = (
     *UPDATE_FAULTS,
@@ -57,11 +57,11 @@ def _named(pattern: str) -> list[str]:
     return [*others, *(name for name in judged if name == pattern)]
 
 
-def by_requirement() -> dict[str, list[ServerFault]]:
+def by_requirement() -> dict[str, list[Fault]]:
     """Requirement -> the faulty servers that break it, in the order of the catalogue of requirements."""
-    found: dict[str, list[ServerFault]] = defaultdict(list)
+    found: dict[str, list[Fault]] = defaultdict(list)
     for fault in SERVER_FAULTS:
-        for requirement in fault.breaks:
+        for requirement in fault.requirements:
             found[requirement].append(fault)
     return {name: found[name] for name in REQUIREMENTS if name in found}
 

@@ -12,8 +12,7 @@ def main(root: str, name: str, *command: str) -> int:
     sys.path[:1] = [root]
     from tests.faults.servers.catalogue import SERVER_FAULTS
 
-    change = next(fault.printed for fault in SERVER_FAULTS if fault.id == name)
-    assert change is not None
+    change = next(fault.change["printed"] for fault in SERVER_FAULTS if fault.id == name)
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     sys.stdout.buffer.write(change(done.stdout))
     sys.stdout.flush()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conformance.servers.wire.connection import Address
-    from tests.faults.servers.fault import ChangedLog, Diagnostic, ServerFault
+    from tests.faults.servers.fault import Altered, ChangedLog, Diagnostic
 
 _QUIT, _QUERY, _DUMP, _DUMP_GTID, _CHANGE_USER = 0x01, 0x03, 0x12, 0x1E, 0x11
 _QUERY_ATTRIBUTES: Final = 1 << 27
@@ -34,6 +34,7 @@ _CHANGE_SOURCE: Final = b"CHANGE REPLICATION SOURCE TO "
 _POSITION: Final = ("File", "Position")
 _WARNINGS: Final = "SHOW WARNINGS"
 _LOADED: Final = re.compile(r"^SELECT LOAD_FILE\(.*?([\w#.]+\.ibd)")  # a data file as an answer
+_OF_STATEMENTS: Final = frozenset(("statement", "answer", "diagnostics", "file"))  # one packet, one statement
 _KNOWN: Final = b"\x01\x03"  # of a login: the server knew the password, and speaks again
 
 
@@ -42,13 +43,14 @@ class Relay:
     data directory, in which its log stands."""
 
     log: FaultyLog | None
+    name = ""
 
     def __init__(self, real: Callable[[], Address], data: Path) -> None:
         self._real = real
         self._data = data
         self._folder = TemporaryDirectory(prefix="relay-")
         self.path = f"{self._folder.name}/socket"
-        self.fault: ServerFault | None = None
+        self.altered: Altered = {}
         self.log = None
         self._logs = 0
         self.broken = ""  # the traceback of a fault that failed
@@ -60,15 +62,15 @@ class Relay:
         for listening in self._listening:
             Thread(target=self._accept, args=(listening,), daemon=True).start()
 
-    def arm(self, fault: ServerFault | None) -> None:
-        """From now on put ``fault`` into what passes."""
-        self.fault = fault
+    def arm(self, altered: Altered, name: str = "") -> None:
+        """From now on alter what passes. ``name``: of the fault that does so."""
+        self.altered, self.name = altered, name
         self.log = None
-        if fault is not None and fault.log is not None:
+        if "log" in altered:
             self._logs += 1
             copies = Path(self._folder.name, str(self._logs))
             copies.mkdir()
-            self.log = self.new_log(self._data, copies, fault.log)
+            self.log = self.new_log(self._data, copies, altered["log"])
 
     def new_log(self, data: Path, copies: Path, change: ChangedLog) -> FaultyLog:
         """The copies of the server's log with this change in them."""
@@ -184,13 +186,13 @@ class Session:
     # --- statements --------------------------------------------------------------------------------------------------
 
     def _query(self, command: bytes) -> None:
-        fault = self._relay.fault
+        altered = self._relay.altered
         body = command.removeprefix(self._prefix)
         if body.startswith(_CHANGE_SOURCE):  # a replica of 9.7 wants TLS, which a relay in front of its source has not
             body = body.replace(_CHANGE_SOURCE, _CHANGE_SOURCE + b"SOURCE_SSL = 0, ", 1)
             command = self._prefix + body
         text = body.decode("utf-8", "surrogateescape")
-        if fault is None or not fault.reads_statements:
+        if not altered.keys() & _OF_STATEMENTS:
             self._server.command(command)
             while True:
                 answer = self._relay.shown(read_answer(self._server))
@@ -199,31 +201,30 @@ class Session:
                     return
         statements = split(text) or [text]
         for number, statement in enumerate(statements):
-            answer = self._judged(fault, statement)
+            answer = self._judged(altered, statement)
             last = number == len(statements) - 1
             self._client.write(*answer.followed(not last).packets())
             if answer.error is not None:
                 return
 
-    def _judged(self, fault: ServerFault, statement: str) -> Answer:
+    def _judged(self, altered: Altered, statement: str) -> Answer:
         """One statement with the fault in it."""
-        sent = statement if fault.statement is None else fault.statement(statement)
-        answer = self._asked(sent)
-        if fault.diagnostics is not None:
+        answer = self._asked(altered["statement"](statement) if "statement" in altered else statement)
+        if "diagnostics" in altered:
             if statement.upper() == _WARNINGS:
                 if self._diagnostics is not None:
                     rows = tuple((a.encode(), b"%d" % b, c.encode()) for a, b, c in self._diagnostics)
                     answer = replace(answer, rows=rows)
             else:
                 listed = self._listed() if answer.error is None else []
-                self._diagnostics = fault.diagnostics(statement, listed)
+                self._diagnostics = altered["diagnostics"](statement, listed)
                 answer = replace(answer, warnings=len(self._diagnostics))
-        if fault.file is not None and (loaded := _LOADED.search(statement)):
-            name, change = loaded[1], fault.file
+        if "file" in altered and (loaded := _LOADED.search(statement)):
+            name, change = loaded[1], altered["file"]
             files = tuple(tuple(None if cell is None else change(name, cell) for cell in row) for row in answer.rows)
             answer = replace(answer, rows=files)
-        if fault.answer is not None:
-            answer = fault.answer(statement, answer)
+        if "answer" in altered:
+            answer = altered["answer"](statement, answer)
         return self._relay.shown(answer)
 
     def _listed(self) -> list[Diagnostic]:
@@ -247,13 +248,13 @@ class Session:
         self._server.command(command)
         maps: list[bytes] = []  # of the transaction: rows cannot be read without them
         for packet in self._sent():
-            fault = self._relay.fault
-            if packet[0] == OK and fault is not None and fault.stream is not None:
+            altered = self._relay.altered
+            if packet[0] == OK and "stream" in altered:
                 event = packet[1:]
                 end = int.from_bytes(event[13:17], "little")
                 checksum = with_checksum(event)
                 maps = [] if event[4] in STARTS else maps
-                for changed in fault.stream([*maps, event])[len(maps) :]:
+                for changed in altered["stream"]([*maps, event])[len(maps) :]:
                     self._client.write(b"\0" + (event if changed == event else sealed(changed, end, checksum=checksum)))
                 if event[4] == EventType.TABLE_MAP:
                     maps.append(event)

@@ -43,8 +43,8 @@ class RelayedFiles(LocalFiles):
         return {name: self._told(name) or self._altered(name, data) for name, data in found.items()}
 
     def _altered(self, name: str, data: bytes) -> bytes:
-        fault = self._relay.fault
-        return data if fault is None or fault.file is None else fault.file(name, data)
+        change = self._relay.altered.get("file")
+        return data if change is None else change(name, data)
 
     def _told(self, name: str) -> bytes | None:
         return None if self._relay.log is None else self._relay.log.copy(name)
@@ -80,7 +80,7 @@ class RelayedServer(ProcessServer):
 
     def _read(self, words: Sequence[str], mark: str) -> Iterator[str]:
         """Options as the faulty server reads them."""
-        change = self.relay.fault.option if self.relay.fault else None
+        change = self.relay.altered.get("option")
         for word in words:
             if change is None or not word.startswith(mark):
                 yield word
@@ -95,16 +95,15 @@ class RelayedServer(ProcessServer):
     def error_log(self) -> str:
         """The text of the faulty server's error log."""
         text = super().error_log()
-        fault = self.relay.fault
-        return text if fault is None or fault.messages is None else fault.messages(text)
+        change = self.relay.altered.get("messages")
+        return text if change is None else change(text)
 
     def program(self, name: str) -> list[str]:
         """The program itself, or behind the one that alters what it prints."""
         words = super().program(name)
-        fault = self.relay.fault
-        if fault is None or fault.printed is None or name != "mysqlbinlog":
+        if "printed" not in self.relay.altered or name != "mysqlbinlog":
             return words
-        return [sys.executable, _CLIENT, _ROOT, fault.id, *words]
+        return [sys.executable, _CLIENT, _ROOT, self.relay.name, *words]
 
     def close(self) -> None:
         """End the server and its relay."""

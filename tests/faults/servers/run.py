@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from tests.faults.fault import Fault
     from tests.faults.servers.bench import Caught
-    from tests.faults.servers.fault import ServerFault
 
 _SHOWN: Final = 150
 
 
-def selected(names: Sequence[str]) -> list[ServerFault]:
+def selected(names: Sequence[str]) -> list[Fault]:
     """Faults by id or by requirement; without names all."""
-    found = [fault for fault in SERVER_FAULTS if not names or {fault.id, *fault.breaks} & set(names)]
-    if unknown := set(names) - {name for fault in found for name in (fault.id, *fault.breaks)}:
+    found = [fault for fault in SERVER_FAULTS if not names or {fault.id, *fault.requirements} & set(names)]
+    if unknown := set(names) - {name for fault in found for name in (fault.id, *fault.requirements)}:
         raise SystemExit(f"no faulty server is called, or breaks, {', '.join(sorted(unknown))}")
     return found
 
 
-def line(fault: ServerFault, caught: Caught) -> str:
+def line(fault: Fault, caught: Caught) -> str:
     """A faulty server, and what the kit says of it."""
     verdict = "LIVES " if caught.problem else "caught"
     words = " ".join((caught.problem or caught.words).split())
-    return f"{verdict} {','.join(fault.breaks):12} {fault.id:36} {caught.seconds:5.1f} s  {words[:_SHOWN]}"
+    return f"{verdict} {','.join(fault.requirements):12} {fault.id:36} {caught.seconds:5.1f} s  {words[:_SHOWN]}"
 
 
 def table(results: Mapping[str, Caught]) -> list[str]:

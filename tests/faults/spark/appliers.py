@@ -14,7 +14,7 @@ from conformance.reference.jsonb.values import Opaque
 from conformance.reference.partial import apply
 from conformance.reference.partial import diffs as frames
 from conformance.reference.partial.diffs import Diff, Operation, RawDiff
-from tests.faults.spark.fault import MatrixFault
+from tests.faults.fault import Fault, Plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pytest
 
     from conformance.reference.dialect import Dialect
-    from tests.faults.spark.fault import Plant
 
 Diffs = tuple[Diff, ...]
 
@@ -179,37 +178,37 @@ def _several(_: bytes | None, diffs: Diffs) -> bool:
 
 
 APPLIER_FAULTS = (
-    MatrixFault("apply/last-diff-forgotten", "It forgets the last diff.", _diffs(lambda diffs: diffs[:-1])),
-    MatrixFault("apply/first-diff-alone", "It applies the first diff alone.", _diffs(lambda diffs: diffs[:1])),
-    MatrixFault("apply/string-for-date", "It writes dates as text.", _diffs(_textual)),
-    MatrixFault("apply/inserts-skipped", "It skips each INSERT.",
-                _diffs(lambda diffs: tuple(diff for diff in diffs if diff.operation is not Operation.INSERT))),
-    MatrixFault("apply/compacted", "It stores every document without holes.", _applied(_compacted)),
-    MatrixFault("apply/several-refused", "It refuses lists of several diffs.", _refusing(_several, lenient=True)),
-    MatrixFault("apply/texts-refused", "It refuses texts.", _refusing(_texts, lenient=True)),
-    MatrixFault("apply/inserts-refused", "It refuses each INSERT.", _refusing(_inserts)),
-    MatrixFault("apply/3649-for-3648", "It answers 3649 instead of 3648.", _other_number(3649)),
-    MatrixFault("apply/invalid-document", "It stores bytes that are no document.", _stored(b"\x0d\x00")),
-    MatrixFault("apply/other-error", "It answers an error of another kind.",
-                _raising(lambda: MysqlError(1105, "ER_UNKNOWN_ERROR", "planted"))),
-    MatrixFault("apply/exception", "It ends itself.", _raising(lambda: ZeroDivisionError("planted"))),
-    MatrixFault("apply/nothing-stored", "It accepts diffs and stores the old document.", _stored_as_found),
-    MatrixFault("null/empty-list-refused", "It refuses an empty list on NULL.", _null(_refuses_empty)),
-    MatrixFault("null/stays-null", "NULL stays NULL under an empty list.",
-                _null(lambda right, diffs: right(None, diffs) if diffs else None)),
-    MatrixFault("null/as-object", "It takes NULL as an empty object.",
-                _null(lambda right, diffs: right(encode.encode({}), diffs))),
-    MatrixFault("null/diffs-ignored", "It makes a JSON null of NULL whatever the diffs.",
-                _null(lambda right, _: right(None, ()))),
-    MatrixFault("empty-list/refused", "It refuses an empty list.", _refusing(lambda _, diffs: not diffs)),
-    MatrixFault("empty-list/makes-null", "It makes a JSON null of any document under an empty list.",
-                _applied(lambda right, stored, diffs, _: right(stored if diffs else None, diffs))),
-    MatrixFault("damage/torn-diffs-skipped", "It skips a diff that it cannot read.", _frames(_torn)),
-    MatrixFault("damage/any-operation", "It takes operations above 2 modulo 3.", _frames(_masked)),
-    MatrixFault("damage/any-options", "It takes any value_options as 1.", _any_options),
-    MatrixFault("damage/3648-for-3649", "It answers 3648 instead of 3649.", _damage_number),
-    MatrixFault("order/of-the-text", "Members stand in the order of the text.", _ordered(lambda _: 0)),
-    MatrixFault("order/by-length-alone", "Members are ordered by length alone.", _ordered(lambda row: row[0])),
-    MatrixFault("order/by-first-byte", "Members are ordered by their first byte.", _ordered(lambda row: row[1][:1])),
+    Fault("apply/last-diff-forgotten", "", "It forgets the last diff.", _diffs(lambda diffs: diffs[:-1])),
+    Fault("apply/first-diff-alone", "", "It applies the first diff alone.", _diffs(lambda diffs: diffs[:1])),
+    Fault("apply/string-for-date", "", "It writes dates as text.", _diffs(_textual)),
+    Fault("apply/inserts-skipped", "", "It skips each INSERT.",
+          _diffs(lambda diffs: tuple(diff for diff in diffs if diff.operation is not Operation.INSERT))),
+    Fault("apply/compacted", "", "It stores every document without holes.", _applied(_compacted)),
+    Fault("apply/several-refused", "", "It refuses lists of several diffs.", _refusing(_several, lenient=True)),
+    Fault("apply/texts-refused", "", "It refuses texts.", _refusing(_texts, lenient=True)),
+    Fault("apply/inserts-refused", "", "It refuses each INSERT.", _refusing(_inserts)),
+    Fault("apply/3649-for-3648", "", "It answers 3649 instead of 3648.", _other_number(3649)),
+    Fault("apply/invalid-document", "", "It stores bytes that are no document.", _stored(b"\x0d\x00")),
+    Fault("apply/other-error", "", "It answers an error of another kind.",
+          _raising(lambda: MysqlError(1105, "ER_UNKNOWN_ERROR", "planted"))),
+    Fault("apply/exception", "", "It ends itself.", _raising(lambda: ZeroDivisionError("planted"))),
+    Fault("apply/nothing-stored", "", "It accepts diffs and stores the old document.", _stored_as_found),
+    Fault("null/empty-list-refused", "", "It refuses an empty list on NULL.", _null(_refuses_empty)),
+    Fault("null/stays-null", "", "NULL stays NULL under an empty list.",
+          _null(lambda right, diffs: right(None, diffs) if diffs else None)),
+    Fault("null/as-object", "", "It takes NULL as an empty object.",
+          _null(lambda right, diffs: right(encode.encode({}), diffs))),
+    Fault("null/diffs-ignored", "", "It makes a JSON null of NULL whatever the diffs.",
+          _null(lambda right, _: right(None, ()))),
+    Fault("empty-list/refused", "", "It refuses an empty list.", _refusing(lambda _, diffs: not diffs)),
+    Fault("empty-list/makes-null", "", "It makes a JSON null of any document under an empty list.",
+          _applied(lambda right, stored, diffs, _: right(stored if diffs else None, diffs))),
+    Fault("damage/torn-diffs-skipped", "", "It skips a diff that it cannot read.", _frames(_torn)),
+    Fault("damage/any-operation", "", "It takes operations above 2 modulo 3.", _frames(_masked)),
+    Fault("damage/any-options", "", "It takes any value_options as 1.", _any_options),
+    Fault("damage/3648-for-3649", "", "It answers 3648 instead of 3649.", _damage_number),
+    Fault("order/of-the-text", "", "Members stand in the order of the text.", _ordered(lambda _: 0)),
+    Fault("order/by-length-alone", "", "Members are ordered by length alone.", _ordered(lambda row: row[0])),
+    Fault("order/by-first-byte", "", "Members are ordered by their first byte.", _ordered(lambda row: row[1][:1])),
 )  # fmt: skip
 """Faults of the applier, its reader and the encoder (partial-update 6, jsonb 2, requirements FR4 and FR5)."""

@@ -10,7 +10,7 @@ from conformance.reference.binlog import images, rows
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.event_types import EventType
 from scenarios.engines import transactions
-from tests.faults.spark.fault import MatrixFault
+from tests.faults.fault import Fault, Plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pytest
 
     from conformance.reference.binlog.event import Body
-    from tests.faults.spark.fault import Plant
 
 
 def _extra(kind: EventType, size: int) -> Plant:
@@ -183,48 +182,47 @@ def _lost_byte(patch: pytest.MonkeyPatch) -> None:
 
 PARTIAL, FULL = EventType.PARTIAL_UPDATE_ROWS, EventType.UPDATE_ROWS
 EVENT_FAULTS = (
-    MatrixFault("options/of-3-bytes", "It writes value_options in three bytes.", _long_options),
-    MatrixFault("on/a-byte-longer", "Its events with the option have a byte of extra information.", _extra(PARTIAL, 0)),
-    MatrixFault("on/300-bytes-longer", "They have 300 bytes of extra information.", _extra(PARTIAL, 299)),
-    MatrixFault("off/a-byte-longer", "Its events without the option have extra information.", _extra(FULL, 0)),
-    MatrixFault("off/300-bytes-longer", "They have 300 bytes of extra information.", _extra(FULL, 299)),
-    MatrixFault("before/minimal-is-whole", "MINIMAL before images have all columns.",
-                _before(_in(RowImage.MINIMAL, lambda *_: None))),
-    MatrixFault("before/minimal-first-column", "Without a key they have the first column alone.",
-                _before(_in(RowImage.MINIMAL, _key_or_first))),
-    MatrixFault("before/minimal-and-n", "They have the column n too.", _before(_in(RowImage.MINIMAL, _key_and_next))),
-    MatrixFault("before/full-without-text", "FULL before images leave out TEXT.",
-                _before(_in(RowImage.FULL, _all_but_text))),
-    MatrixFault("before/full-is-key", "FULL before images have the key alone.",
-                _before(_in(RowImage.FULL, _key_or_first))),
-    MatrixFault("after/full-is-assigned", "FULL after images have what was assigned alone.",
-                _after(_in(RowImage.FULL, _assigned))),
-    MatrixFault("after/full-without-text", "FULL after images leave out TEXT.",
-                _after(_in(RowImage.FULL, _all_but_text))),
-    MatrixFault("after/minimal-is-whole", "MINIMAL after images have all columns.",
-                _after(_in(RowImage.MINIMAL, lambda *_: None))),
-    MatrixFault("after/minimal-and-key", "They have the key too.", _after(_in(RowImage.MINIMAL, _with_key))),
-    MatrixFault("after/minimal-all-json", "They have every JSON column.", _after(_in(RowImage.MINIMAL, _all_json))),
-    MatrixFault("after/minimal-without-n", "They leave out the counter.",
-                _after(_in(RowImage.MINIMAL, _without_counter))),
-    MatrixFault("before/noblob-without-json", "NOBLOB before images leave out JSON.",
-                _before(_in(RowImage.NOBLOB, _no_json))),
-    MatrixFault("before/noblob-is-whole", "NOBLOB before images keep TEXT.",
-                _before(_in(RowImage.NOBLOB, lambda *_: None))),
-    MatrixFault("after/noblob-is-whole", "NOBLOB after images keep TEXT.",
-                _after(_in(RowImage.NOBLOB, lambda *_: None))),
-    MatrixFault("after/noblob-is-assigned", "NOBLOB after images have what was assigned alone.",
-                _after(_in(RowImage.NOBLOB, _assigned))),
-    MatrixFault("bits/for-null", "It sets the partial bit of a column that is NULL.", _null_bit),
-    MatrixFault("bits/of-one-byte", "It writes one byte of partial bits at most.", _short_bits),
-    MatrixFault("payload/never", "It never compresses.", _written(lambda right, b, _: right(b, compressed=False))),
-    MatrixFault("payload/always", "It always compresses.", _written(lambda right, b, _: right(b, compressed=True))),
-    MatrixFault("payload/row-beside-it", "It logs the row event once more behind the payload.", _written(_beside)),
-    MatrixFault("payload/a-byte-lost", "The payload lacks the last byte.", _lost_byte),
-    MatrixFault("payload/unknown-field", "The payload has an unknown field of 1 KB.", _unknown_field),
-    MatrixFault("payload/empty-blocks", "The frame has 1,000 empty blocks.",
-                _frame(lambda events: _raw_blocks(events, 1 << 16, 1_000))),
-    MatrixFault("payload/blocks-of-a-byte", "The frame has a block for every byte.",
-                _frame(lambda events: _raw_blocks(events, 1))),
+    Fault("options/of-3-bytes", "", "It writes value_options in three bytes.", _long_options),
+    Fault("on/a-byte-longer", "", "Its events with the option have a byte of extra information.", _extra(PARTIAL, 0)),
+    Fault("on/300-bytes-longer", "", "They have 300 bytes of extra information.", _extra(PARTIAL, 299)),
+    Fault("off/a-byte-longer", "", "Its events without the option have extra information.", _extra(FULL, 0)),
+    Fault("off/300-bytes-longer", "", "They have 300 bytes of extra information.", _extra(FULL, 299)),
+    Fault("before/minimal-is-whole", "", "MINIMAL before images have all columns.",
+          _before(_in(RowImage.MINIMAL, lambda *_: None))),
+    Fault("before/minimal-first-column", "", "Without a key they have the first column alone.",
+          _before(_in(RowImage.MINIMAL, _key_or_first))),
+    Fault("before/minimal-and-n", "", "They have the column n too.", _before(_in(RowImage.MINIMAL, _key_and_next))),
+    Fault("before/full-without-text", "", "FULL before images leave out TEXT.",
+          _before(_in(RowImage.FULL, _all_but_text))),
+    Fault("before/full-is-key", "", "FULL before images have the key alone.",
+          _before(_in(RowImage.FULL, _key_or_first))),
+    Fault("after/full-is-assigned", "", "FULL after images have what was assigned alone.",
+          _after(_in(RowImage.FULL, _assigned))),
+    Fault("after/full-without-text", "", "FULL after images leave out TEXT.",
+          _after(_in(RowImage.FULL, _all_but_text))),
+    Fault("after/minimal-is-whole", "", "MINIMAL after images have all columns.",
+          _after(_in(RowImage.MINIMAL, lambda *_: None))),
+    Fault("after/minimal-and-key", "", "They have the key too.", _after(_in(RowImage.MINIMAL, _with_key))),
+    Fault("after/minimal-all-json", "", "They have every JSON column.", _after(_in(RowImage.MINIMAL, _all_json))),
+    Fault("after/minimal-without-n", "", "They leave out the counter.",
+          _after(_in(RowImage.MINIMAL, _without_counter))),
+    Fault("before/noblob-without-json", "", "NOBLOB before images leave out JSON.",
+          _before(_in(RowImage.NOBLOB, _no_json))),
+    Fault("before/noblob-is-whole", "", "NOBLOB before images keep TEXT.",
+          _before(_in(RowImage.NOBLOB, lambda *_: None))),
+    Fault("after/noblob-is-whole", "", "NOBLOB after images keep TEXT.", _after(_in(RowImage.NOBLOB, lambda *_: None))),
+    Fault("after/noblob-is-assigned", "", "NOBLOB after images have what was assigned alone.",
+          _after(_in(RowImage.NOBLOB, _assigned))),
+    Fault("bits/for-null", "", "It sets the partial bit of a column that is NULL.", _null_bit),
+    Fault("bits/of-one-byte", "", "It writes one byte of partial bits at most.", _short_bits),
+    Fault("payload/never", "", "It never compresses.", _written(lambda right, b, _: right(b, compressed=False))),
+    Fault("payload/always", "", "It always compresses.", _written(lambda right, b, _: right(b, compressed=True))),
+    Fault("payload/row-beside-it", "", "It logs the row event once more behind the payload.", _written(_beside)),
+    Fault("payload/a-byte-lost", "", "The payload lacks the last byte.", _lost_byte),
+    Fault("payload/unknown-field", "", "The payload has an unknown field of 1 KB.", _unknown_field),
+    Fault("payload/empty-blocks", "", "The frame has 1,000 empty blocks.",
+          _frame(lambda events: _raw_blocks(events, 1 << 16, 1_000))),
+    Fault("payload/blocks-of-a-byte", "", "The frame has a block for every byte.",
+          _frame(lambda events: _raw_blocks(events, 1))),
 )  # fmt: skip
 """Faults of images, row events and payloads (binlog-events 10, 11, 15)."""

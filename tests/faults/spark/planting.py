@@ -27,7 +27,7 @@ def planted(fault: str) -> Iterator[None]:
     """The fault as long as the context lasts; what the process knows of its tables is forgotten before and after."""
     frame_of.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
-        FAULTS[fault].plant(patch)
+        FAULTS[fault].change(patch)
         yield
     frame_of.cache_clear()
 

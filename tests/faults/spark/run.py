@@ -141,7 +141,7 @@ def main(names: Sequence[str], record: Path | None) -> int:
             for fault, outcome in faulty_runs(spark, matrix, list(faults), SCENARIOS[name]).items():
                 for budget in faults[fault]:
                     well = caught[name, budget, fault] = outcome.caught(budget, rules[budget])
-                    _say(f"{'failed' if well else 'LIVES'}  {name:14} {budget:28} {fault:28} {FAULTS[fault].does}")
+                    _say(f"{'failed' if well else 'LIVES'}  {name:14} {budget:28} {fault:28} {FAULTS[fault].sentence}")
     _say("\n".join(["", *table(caught), f"{time.monotonic() - begun:.0f} seconds"]))
     if record is not None:
         rows = [{"matrix": key[0], "budget": key[1], "fault": key[2], "failed": well} for key, well in caught.items()]

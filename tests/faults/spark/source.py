@@ -10,7 +10,7 @@ from conformance.reference.cursor import encode_packed
 from conformance.reference.partial import decision, diffs, evaluation, update
 from conformance.reference.partial.decision import Decision
 from conformance.reference.partial.expression import Call, Function
-from tests.faults.spark.fault import MatrixFault
+from tests.faults.fault import Fault, Plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from conformance.reference.partial.diffs import Operation
     from conformance.reference.partial.expression import Expression
     from conformance.reference.partial.paths import Path
-    from tests.faults.spark.fault import Plant
 
 
 def _without_a_list(lost: Callable[[Expression, Any], bool]) -> Plant:
@@ -152,37 +151,37 @@ def _no_removal(patch: pytest.MonkeyPatch) -> None:
 
 
 SOURCE_FAULTS = (
-    MatrixFault("diffs/95-of-100-lost", "It loses the diffs of 95 rows in 100.", _without_a_list(_most)),
-    MatrixFault("diffs/none", "It collects no diffs.", _without_a_list(lambda *_: True)),
-    MatrixFault("diffs/none-for-json-set", "It collects no diffs for JSON_SET.", _without_a_list(_is_set)),
-    MatrixFault("diffs/last-lost", "It loses the last diff of each column.", _last_lost),
-    MatrixFault("diffs/none-to-send", "It sends events without their diffs.", _no_diffs_for_a_replica),
-    MatrixFault("diffs/none-for-json-remove", "It does not take JSON_REMOVE as eligible.", _no_removal),
-    MatrixFault("diffs/3-bytes-longer", "It writes 3 bytes too many in each diff.", _longer(3)),
-    MatrixFault("diffs/16-bytes-longer", "It writes 16 bytes too many in each diff.", _longer(16)),
-    MatrixFault(
-        "diffs/paths-quoted", "It writes every name of a path in quotes.",
-        _written(lambda operation, path, data: _diff(operation, _quoted(path), data, encode_packed)),
-    ),
-    MatrixFault(
-        "diffs/lengths-of-3-bytes", "It writes lengths in diffs in three bytes.",
-        _written(
-            lambda operation, path, data: _diff(
-                operation, path, data,
-                lambda length: b"\xfc" + length.to_bytes(2, "little") if length < 1 << 16 else encode_packed(length),
-            )
-        ),
-    ),
-    MatrixFault("decision/never", "It never logs diffs.", _decided(lambda _, __: False)),
-    MatrixFault("decision/always", "It logs diffs wherever there are any.", _decided(lambda _, __: True)),
-    MatrixFault("decision/length-not-counted", "It does not count the length bytes.", _decided(lambda d, f: d < f)),
-    MatrixFault("decision/one-byte-late", "It wants one byte more of saving.", _decided(lambda d, f: 5 + d < f)),
-    MatrixFault("decision/at-the-border-too", "It logs diffs at the border too.", _decided(lambda d, f: 4 + d <= f)),
-    MatrixFault("decision/half", "It wants the diffs to be half as long.", _decided(lambda d, f: 2 * (4 + d) < f)),
-    MatrixFault("empty/untouched-whole", "It logs untouched columns whole.", _other_decision(_untouched_whole)),
-    MatrixFault("empty/all-whole", "It logs columns without a diff whole.", _other_decision(_all_empty_whole)),
-    MatrixFault("empty/objects-whole", "It logs untouched objects whole.", _other_decision(_objects_whole)),
-    MatrixFault("null/as-empty-diffs", "It logs NULL as an empty list of diffs.", _null_as(b"", partial=True)),
-    MatrixFault("null/as-json-null", "It logs NULL as a JSON null.", _null_as(b"\4\0", partial=False)),
+    Fault("diffs/95-of-100-lost", "", "It loses the diffs of 95 rows in 100.", _without_a_list(_most)),
+    Fault("diffs/none", "", "It collects no diffs.", _without_a_list(lambda *_: True)),
+    Fault("diffs/none-for-json-set", "", "It collects no diffs for JSON_SET.", _without_a_list(_is_set)),
+    Fault("diffs/last-lost", "", "It loses the last diff of each column.", _last_lost),
+    Fault("diffs/none-to-send", "", "It sends events without their diffs.", _no_diffs_for_a_replica),
+    Fault("diffs/none-for-json-remove", "", "It does not take JSON_REMOVE as eligible.", _no_removal),
+    Fault("diffs/3-bytes-longer", "", "It writes 3 bytes too many in each diff.", _longer(3)),
+    Fault("diffs/16-bytes-longer", "", "It writes 16 bytes too many in each diff.", _longer(16)),
+    Fault("diffs/paths-quoted", "", "It writes every name of a path in quotes.",
+          _written(lambda operation, path, data: _diff(operation, _quoted(path), data, encode_packed))),
+    Fault("diffs/lengths-of-3-bytes", "", "It writes lengths in diffs in three bytes.",
+          _written(
+              lambda operation, path, data: _diff(
+                  operation,
+                  path,
+                  data,
+                  lambda length: (
+                      b"\xfc" + length.to_bytes(2, "little") if length < 1 << 16 else encode_packed(length)
+                  ),
+              )
+          )),
+    Fault("decision/never", "", "It never logs diffs.", _decided(lambda _, __: False)),
+    Fault("decision/always", "", "It logs diffs wherever there are any.", _decided(lambda _, __: True)),
+    Fault("decision/length-not-counted", "", "It does not count the length bytes.", _decided(lambda d, f: d < f)),
+    Fault("decision/one-byte-late", "", "It wants one byte more of saving.", _decided(lambda d, f: 5 + d < f)),
+    Fault("decision/at-the-border-too", "", "It logs diffs at the border too.", _decided(lambda d, f: 4 + d <= f)),
+    Fault("decision/half", "", "It wants the diffs to be half as long.", _decided(lambda d, f: 2 * (4 + d) < f)),
+    Fault("empty/untouched-whole", "", "It logs untouched columns whole.", _other_decision(_untouched_whole)),
+    Fault("empty/all-whole", "", "It logs columns without a diff whole.", _other_decision(_all_empty_whole)),
+    Fault("empty/objects-whole", "", "It logs untouched objects whole.", _other_decision(_objects_whole)),
+    Fault("null/as-empty-diffs", "", "It logs NULL as an empty list of diffs.", _null_as(b"", partial=True)),
+    Fault("null/as-json-null", "", "It logs NULL as a JSON null.", _null_as(b"\4\0", partial=False)),
 )  # fmt: skip
 """Faults of evaluation, diffs and decision (partial-update 1, 2, 4, 5)."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,11 +19,14 @@ from generators.draw import Stream
 from tests.checks.diverged.planted_transactions import (
     FAULTS,
     FRAME_FAULTS,
-    TransactionFault,
     faultless,
     faultless_frame,
     number_of,
 )
+from tests.faults.runner import assert_caught_wherever_it_shows, each
+
+if TYPE_CHECKING:
+    from tests.faults.fault import Fault
 
 DRAW = Stream("applier-judge", 1)
 CASES = [
@@ -53,19 +57,9 @@ def test_the_cases_have_every_kind_of_company() -> None:
     assert {case.repaired is None for case in stops} == {True, False}
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_planted_fault_is_caught_wherever_it_shows(fault: TransactionFault) -> None:
-    shown = 0
-    for case in SAFE:
-        doctored = fault.doctor(case, faultless(case))
-        if doctored is None or doctored == faultless(case):
-            continue
-        shown += 1
-        judged = judge_transaction(case, doctored)
-        assert judged.verdict.value == fault.grade, (case.name, judged)
-        assert judged.deviation is None
-        assert judged.rule
-    assert shown
+@each(FAULTS)
+def test_a_planted_fault_is_caught_wherever_it_shows(fault: Fault) -> None:
+    assert_caught_wherever_it_shows(fault, SAFE, faultless, judge_transaction)
 
 
 @pytest.mark.planted("FR5", "SC2")
@@ -99,12 +93,9 @@ def test_a_faultless_applier_passes_damaged_files() -> None:
         assert judge_damaged_frame(case, faultless_frame(case)).verdict is Verdict.PASS, case.name
 
 
-@pytest.mark.planted("FR5")
-@pytest.mark.parametrize("fault", FRAME_FAULTS)
-def test_a_fault_with_a_damaged_file_is_caught(fault: str) -> None:
-    grade, doctor = FRAME_FAULTS[fault]
-    for case in FILES:
-        assert judge_damaged_frame(case, doctor(case, faultless_frame(case))).verdict.value == grade, case.name
+@each(FRAME_FAULTS)
+def test_a_fault_with_a_damaged_file_is_caught(fault: Fault) -> None:
+    assert_caught_wherever_it_shows(fault, FILES, faultless_frame, judge_damaged_frame)
 
 
 def test_damages_leave_the_length_and_change_the_event() -> None:

@@ -26,11 +26,13 @@ from conformance.reference.partial.paths import parse_path
 from conformance.verdict import Verdict
 from generators import damaged_events, diverged
 from generators.draw import Stream
-from tests.checks.diverged.planted_injections import FAULTS, PlantedFault, faultless
+from tests.checks.diverged.planted_injections import FAULTS, faultless
+from tests.faults.runner import assert_caught_wherever_it_shows, each
 from tests.reference.jsonb.jsonb_vectors import FREE
 
 if TYPE_CHECKING:
     from conformance.reference.jsonb.values import JsonValue
+    from tests.faults.fault import Fault
 
 INJECTIONS = [*diverged.matrix(), *damaged_events.listed(), *diverged.group(Stream("judge", 1))]
 SAFE = [item for item in INJECTIONS if item.hazard == "none"]
@@ -79,19 +81,9 @@ def test_a_server_that_refuses_what_9_7_4_stores_passes() -> None:
             assert judge_injection(item, refused).verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_planted_fault_is_caught_wherever_it_shows(fault: PlantedFault) -> None:
-    shown = 0
-    for item in SAFE:
-        doctored = fault.doctor(item, outcome_of(item))
-        if doctored is None:
-            continue
-        shown += 1
-        judged = judge_injection(item, doctored)
-        assert judged.verdict.value == fault.grade, (item.name, judged)
-        assert judged.deviation is None
-        assert judged.rule
-    assert shown
+@each(FAULTS)
+def test_a_planted_fault_is_caught_wherever_it_shows(fault: Fault) -> None:
+    assert_caught_wherever_it_shows(fault, SAFE, outcome_of, judge_injection)
 
 
 def test_a_diverged_update_may_apply_or_be_refused_and_there_is_no_third_thing() -> None:

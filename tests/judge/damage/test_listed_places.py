@@ -10,6 +10,8 @@ from conformance.cases.server_death import UPPER
 from conformance.judge.damage.listed import about_place, explaining, is_known
 from conformance.requirements.crashes import Crash
 from conformance.requirements.deviations import Deviation, load_deviations
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 
 BUILD = "0123456789ab"
 HERE, THERE = ("f", "g"), ("h", "g")
@@ -45,22 +47,24 @@ def test_every_listed_crash_is_known_by_each_of_its_own_places_or_says_why_it_ha
             assert about_place(CRASHES, OBSERVED, seen) == ""
 
 
-@pytest.mark.planted("FR5")
+_PLACE = "A listed crash is known by its place alone."
+OTHER_FRAMES = (
+    Fault("first", "FR5", _PLACE, lambda frames: ("other", *frames[1:])),
+    Fault("last", "FR5", _PLACE, lambda frames: (*frames[:-1], "other")),
+    Fault("one-more", "FR5", _PLACE, lambda frames: (*frames, "other")),
+    Fault("one-less", "FR5", _PLACE, lambda frames: frames[:-1]),
+    Fault("turned", "FR5", _PLACE, lambda frames: frames[::-1]),
+    Fault("none", "FR5", _PLACE, lambda _: ()),
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("item", [item for item in CRASHES if item.frames], ids=lambda item: item.id)
-@pytest.mark.parametrize("fault", ["first", "last", "one-more", "one-less", "turned", "none"])
-def test_no_listed_crash_is_known_by_other_frames(item: Deviation, fault: str) -> None:
+@each(OTHER_FRAMES)
+def test_no_listed_crash_is_known_by_other_frames(item: Deviation, fault: Fault) -> None:
     assert item.crash is not None
     for build, places in item.frames.items():
         for frames in places:
-            altered = {
-                "first": ("other", *frames[1:]),
-                "last": (*frames[:-1], "other"),
-                "one-more": (*frames, "other"),
-                "one-less": frames[:-1],
-                "turned": frames[::-1],
-                "none": (),
-            }[fault]
-            seen = item.crash._replace(frames=altered, build=build)
+            seen = item.crash._replace(frames=fault.change(frames), build=build)
             assert explaining(CRASHES, OBSERVED, crash=seen) is None
             assert item.id in about_place(CRASHES, OBSERVED, seen)
 

@@ -10,21 +10,22 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from conformance.judge.updates.compare import judge
-from tests.judge.doctoring import NUMBERS, Fault, script
+from tests.judge.doctoring import NUMBERS, script
 from tests.judge.perfect_server import observe
 from tests.judge.updates.faults_of_logs import LOG_FAULTS
 from tests.judge.updates.faults_of_rows import ROW_FAULTS
 
 if TYPE_CHECKING:
     from conformance.judge.updates.mismatch import Judgement
+    from tests.faults.fault import Fault
 
 FAULTS: Final = [*ROW_FAULTS, *LOG_FAULTS]
 
 
 def judged(fault: Fault) -> Judgement:
     """Judge one doctored observation."""
-    made = script(**fault.session)
-    return judge(made, observe(made, **fault.observation))
+    made = script(**fault.run)
+    return judge(made, observe(made, **fault.change))
 
 
 def verdict(fault: Fault) -> str:
@@ -33,10 +34,10 @@ def verdict(fault: Fault) -> str:
     if not judgement.mismatches:
         return "not caught"
     first = judgement.mismatches[0]
-    step = None if fault.step is None else NUMBERS[fault.step]
-    if first.kind != fault.kind or not first.field.startswith(fault.field):
+    step = None if fault.at is None else NUMBERS[fault.at]
+    if first.kind != fault.verdict or not first.field.startswith(fault.says):
         return f"caught as {first.kind} {first.field}: {first.message}"
-    if fault.step is not None and first.step != step:
+    if fault.at is not None and first.step != step:
         return f"step {step} is to blame, not {first.step}"
     return ""
 

@@ -13,7 +13,8 @@ from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.harness.update_checks import UpdateCampaign
 from conformance.report.results import Summary, write_results
-from tests.judge.doctoring import ONE_DIFF, Fault, diffs, row, script
+from tests.faults.runner import each
+from tests.judge.doctoring import ONE_DIFF, diffs, row, script
 from tests.judge.perfect_server import observe
 from tests.judge.updates.planted_observations import FAULTS
 
@@ -24,125 +25,8 @@ if TYPE_CHECKING:
     from conformance.cases.script import Script
     from conformance.reference.binlog.rows import Row
     from conformance.stream import AnyRecord
+    from tests.faults.fault import Fault
 
-DUE: Final = {
-    "F3 FR2": (
-        "wrong byte in a diff's value",
-        "value of another type",
-        "diff dropped",
-        "diff too many",
-        "INSERT as REPLACE",
-        "diffs that cannot be read",
-        "empty diffs instead of one",
-        "wrong value inside a payload",
-    ),
-    "F3": (
-        "diffs in another order",
-        "a diff instead of empty diffs",
-        "surplus partial bit",
-        "SQL NULL instead of JSON null",
-        "JSON null instead of SQL NULL",
-        "no bytes instead of JSON null",
-        "wrong other column",
-        "wrong before image",
-        "rows in another order",
-        "row dropped",
-        "row twice",
-        "wrong columns bitmap",
-        "before image FULL instead of MINIMAL",
-        "STMT_END missing",
-        "foreign key flag",
-        "key lost",
-        "key of another row",
-        "wrong start document",
-        "wrong checksum",
-        "header flag",
-        "nullable column that is not",
-        "another table name",
-        "another schema in TABLE_MAP",
-        "column of another type",
-        "optional metadata missing",
-        "column missing in a FULL image",
-        "wrong unchanged column in a FULL image",
-    ),
-    "FR1 F3": (
-        "path not as in the statement",
-        "value wider than it must be",
-        "length in a longer form",
-        "value_options 0 in front of diffs",
-        "value_options 2",
-        "type in the header says UPDATE_ROWS",
-        "bytes after the last row",
-        "row cut off",
-        "wrong length in the header",
-        "wrong checksum of the GTID",
-        "GTID cut off",
-        "two transactions as one",
-        "transaction in the middle missing",
-        "payload that does not decompress",
-        "bytes behind the last event of a payload",
-        "payload of unknown compression",
-        "wrong checksum of a payload",
-    ),
-    "FR1 D5 D6 F3": (
-        "full instead of partial",
-        "full instead of partial where 4 + D = L - 1",
-        "diffs under the wrong column's bit",
-        "partial bit cleared",
-        "one of two columns full",
-        "document that is no JSON",
-        "document cut off",
-        "document of shared children",
-        "document too deep",
-    ),
-    "FR1 D6 F3": ("partial instead of full where 4 + D = L",),
-    "FR1 D2": ("UPDATE_ROWS instead of PARTIAL_UPDATE_ROWS",),
-    "FR1": (
-        "row event missing",
-        "TABLE_MAP missing",
-        "BEGIN missing",
-        "XID missing",
-        "ROWS_QUERY that nobody asked for",
-        "second statement of a transaction missing",
-        "last transaction missing",
-        "last transaction twice",
-        "everything missing",
-        "tables for update not named",
-        "time zone missing",
-        "sql_mode missing",
-        "status variables in another order",
-        "another schema",
-        "another text than BEGIN",
-        "error code in BEGIN",
-        "GTID flags",
-        "transaction_length one too large",
-        "original timestamp of a transaction that is not replicated",
-        "no error where one is due",
-        "another error number",
-        "error out of the blue",
-        "one row less changed",
-        "a row changed where none should",
-        "event missing inside a payload",
-        "payload's uncompressed size",
-        "payload's header flag",
-        "not compressed though the session says so",
-        "compressed though the session does not say so",
-        "another text in ROWS_QUERY",
-    ),
-    "IP1": (
-        "storage size",
-        "storage size of a NULL",
-        "free space",
-        "free space of a document with a hole",
-    ),
-    "IP2": (
-        "text",
-        "text that differs in a space",
-        "text null instead of NULL",
-        "NULL instead of text null",
-        "row that cannot be read back",
-    ),
-}
 JUDGED: Final = {"FR1", "D2", "D5", "D6", "D7", "F3", "FR2", "IP1", "IP2"}
 
 
@@ -163,16 +47,10 @@ def test_a_perfect_server_turns_nothing_red(tmp_path: Path) -> None:
     assert red(script(), observe(script()), tmp_path) == set()
 
 
-def test_every_fault_has_its_rows() -> None:
-    assert sorted(name for names in DUE.values() for name in names) == sorted(fault.id for fault in FAULTS)
-
-
-@pytest.mark.planted(*sorted(JUDGED))
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+@each(FAULTS)
 def test_a_fault_turns_red_what_is_due_and_nothing_else(fault: Fault, tmp_path: Path) -> None:
-    made = script(**fault.session)
-    (due,) = (rows for rows, names in DUE.items() if fault.id in names)
-    assert red(made, observe(made, **fault.observation), tmp_path) == set(due.split())
+    made = script(**fault.run)
+    assert red(made, observe(made, **fault.change), tmp_path) == fault.due
 
 
 @pytest.mark.planted("D7")

@@ -35,6 +35,8 @@ from conformance.reference.partial.paths import parse_path
 from conformance.verdict import Verdict
 from generators.draw import Stream
 from tests.checks.triggers.test_depth import deep
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.judge.perfect_server import observe
 
 if TYPE_CHECKING:
@@ -135,18 +137,19 @@ def test_the_known_server_is_explained(number: int) -> None:
     assert unexplained(script, observation) == []
 
 
-@pytest.mark.planted("D15")
+_EXACT = "Only the listed answer is explained."
+OTHER_ANSWERS = (
+    Fault("another error", "D15", _EXACT, lambda _: ((), 1064)),
+    Fault("no row and no error", "D15", _EXACT, lambda _: ((), 0)),
+    Fault("a text", "D15", _EXACT, lambda size: (((size, b"0", b"{}", None, None, None),), 0)),
+    Fault("the size alone", "D15", _EXACT, lambda size: (((size, None, None, None, None, None),), 0)),
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("number", [number for number, error, _ in OBSERVED if error])
-@pytest.mark.parametrize("fault", ["another error", "no row and no error", "a text", "the size alone"])
-def test_another_answer_to_an_unreadable_document_is_not_explained(number: int, fault: str) -> None:
-    size = b"%d" % len(stored(off_page(number)))
-    rows, error = {
-        "another error": ((), 1064),
-        "no row and no error": ((), 0),
-        "a text": (((size, b"0", b"{}", None, None, None),), 0),
-        "the size alone": (((size, None, None, None, None, None),), 0),
-    }[fault]
-    assert unexplained(*answered(number, rows, error))
+@each(OTHER_ANSWERS)
+def test_another_answer_to_an_unreadable_document_is_not_explained(number: int, fault: Fault) -> None:
+    assert unexplained(*answered(number, *fault.change(b"%d" % len(stored(off_page(number))))))
 
 
 @pytest.mark.planted("D15")

@@ -23,13 +23,15 @@ from conformance.reference.jsonb.values import UInt
 from conformance.reference.partial.expression import Assignment, Call, Function, Literal
 from conformance.reference.partial.expression import Column as ColumnValue
 from conformance.reference.tables.definitions import Column, Table
-from tests.judge.doctoring import NUMBERS, D, Fault, after, body, diffs, group_of, groups, patch, script, sealed
+from tests.faults.runner import each
+from tests.judge.doctoring import NUMBERS, D, after, body, diffs, group_of, groups, patch, script, sealed
 from tests.judge.perfect_server import observe
 from tests.judge.updates.planted_observations import FAULTS, verdict
 from tests.reference.jsonb.jsonb_vectors import deep_bytes
 
 if TYPE_CHECKING:
     from conformance.cases.script import Script
+    from tests.faults.fault import Fault
 
 SESSIONS: list[dict[str, Any]] = [
     {},
@@ -85,7 +87,7 @@ def test_every_event_of_every_transaction_is_compared() -> None:
     assert inside.events == len(observation.events) + payloads
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+@each(FAULTS)
 def test_planted_fault_is_caught_with_its_kind_field_and_step(fault: Fault) -> None:
     assert verdict(fault) == ""
 
@@ -93,7 +95,7 @@ def test_planted_fault_is_caught_with_its_kind_field_and_step(fault: Fault) -> N
 def test_planted_faults_are_many_and_of_every_kind() -> None:
     assert len(FAULTS) >= 90
     assert len({fault.id for fault in FAULTS}) == len(FAULTS)
-    assert {fault.kind for fault in FAULTS} == {"event", "events", "outcome", "size", "free", "text"}
+    assert {fault.verdict for fault in FAULTS} == {"event", "events", "outcome", "size", "free", "text"}
 
 
 def test_a_mismatch_says_where_what_was_due_and_what_came() -> None:
@@ -260,8 +262,8 @@ def test_whatever_document_a_row_gets_the_judge_goes_on(value: bytes | None) -> 
 
 def test_updates_are_either_compared_or_marked() -> None:
     for fault in FAULTS:
-        made = script(**fault.session)
-        judgement = judge(made, observe(made, **fault.observation))
+        made = script(**fault.run)
+        judgement = judge(made, observe(made, **fault.change))
         assert judgement.updates + judgement.marked == made.updates, fault.id
 
 

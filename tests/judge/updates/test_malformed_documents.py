@@ -5,7 +5,7 @@ Every planted document has the value of the update; only its bytes are others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -22,6 +22,8 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.diffs import encode_diffs
 from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal
 from conformance.reference.tables.columns import PartialJson
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.judge.doctoring import TABLE, sealed
 from tests.judge.perfect_server import is_update, observe
 from tests.judge.updates.variations import with_hole
@@ -42,48 +44,39 @@ def _object(entries: str, data: str, *, large: bool = False) -> bytes:
     return (b"\x01" if large else b"\x00") + head + body
 
 
-@dataclass(frozen=True, slots=True)
-class Planted:
-    """``variation``: the non-requirement that permits the difference (``differs``); ``None``: it fails."""
-
-    id: str
-    value: JsonValue
-    document: bytes
-    variation: str | None = None
-
-
 def _holed(value: JsonValue, size: int) -> bytes:
     document = with_hole(encode(value), size)
     assert document is not None
     return document
 
 
+_NR3: Final = "A whole document may have holes in other places."
 # A small object of two: head 4, key entries of 4 at 4 and 8, value entries of 3 at 12 and 15, keys from 18 (0x12).
 PLANTED: Final = (
-    Planted("a hole at the end", _TWO, _holed(_TWO, 3), "NR3"),
-    Planted(
-        "a hole between two values", _TWO,
-        _object("12000100 13000100 0c1400 0c1800", "61 62 027878 ff 027979"), "NR3",
-    ),
-    Planted(
-        "a hole between keys and values", _TWO,
-        _object("12000100 13000100 0c1600 0c1900", "61 62 ffff 027878 027979"), "NR3",
-    ),
-    Planted("as large a hole as may be", _TWO, _holed(_TWO, SMALL), "NR3"),
-    Planted("a larger hole", _TWO, _holed(_TWO, SMALL + 1)),
-    Planted("bytes behind the end", _TWO, encode(_TWO) + b"\0"),
-    Planted("keys out of order", _TWO, _object("12000100 13000100 0c1400 0c1700", "62 61 027979 027878")),
-    Planted("a key twice", {"a": "yy"}, _object("12000100 13000100 0c1400 0c1700", "61 61 027878 027979")),
-    Planted("values out of order", _TWO, _object("12000100 13000100 0c1700 0c1400", "61 62 027979 027878")),
-    Planted("values over each other", _SAME, _object("12000100 13000100 0c1400 0c1400", "61 62 027878")),
-    Planted("a length longer than needed", _TWO, _object("12000100 13000100 0c1400 0c1800", "61 62 82007878 027979")),
-    Planted(
-        "the large format where the small one fits", _TWO,
-        _object("1e0000000100 1f0000000100 0c20000000 0c23000000", "61 62 027878 027979", large=True),
-    ),
-    Planted("a large one in a small one", [[1]], bytes.fromhex("02 0100 1400 03 0700 01000000 0d000000 05 01000000")),
-    Planted("a wide integer", {"a": 1, "b": 2}, _object("12000100 13000100 071400 050200", "61 62 01000000")),
-    Planted("a literal not extended", {"a": None, "b": 2}, _object("12000100 13000100 040001 050200", "61 62")),
+    Fault("a hole at the end", "NR3", _NR3, _holed(_TWO, 3), "NR3", at=_TWO),
+    Fault("a hole between two values", "NR3", _NR3,
+          _object("12000100 13000100 0c1400 0c1800", "61 62 027878 ff 027979"), "NR3", at=_TWO),
+    Fault("a hole between keys and values", "NR3", _NR3,
+          _object("12000100 13000100 0c1600 0c1900", "61 62 ffff 027878 027979"), "NR3", at=_TWO),
+    Fault("as large a hole as may be", "NR3", _NR3, _holed(_TWO, SMALL), "NR3", at=_TWO),
+    Fault("a larger hole", "NR3", _NR3, _holed(_TWO, SMALL + 1), at=_TWO),
+    Fault("bytes behind the end", "NR3", _NR3, encode(_TWO) + b"\0", at=_TWO),
+    Fault("keys out of order", "NR3", _NR3, _object("12000100 13000100 0c1400 0c1700", "62 61 027979 027878"), at=_TWO),
+    Fault("a key twice", "NR3", _NR3, _object("12000100 13000100 0c1400 0c1700", "61 61 027878 027979"),
+          at={"a": "yy"}),
+    Fault("values out of order", "NR3", _NR3, _object("12000100 13000100 0c1700 0c1400", "61 62 027979 027878"),
+          at=_TWO),
+    Fault("values over each other", "NR3", _NR3, _object("12000100 13000100 0c1400 0c1400", "61 62 027878"), at=_SAME),
+    Fault("a length longer than needed", "NR3", _NR3,
+          _object("12000100 13000100 0c1400 0c1800", "61 62 82007878 027979"), at=_TWO),
+    Fault("the large format where the small one fits", "NR3", _NR3,
+          _object("1e0000000100 1f0000000100 0c20000000 0c23000000", "61 62 027878 027979", large=True), at=_TWO),
+    Fault("a large one in a small one", "NR3", _NR3,
+          bytes.fromhex("02 0100 1400 03 0700 01000000 0d000000 05 01000000"), at=[[1]]),
+    Fault("a wide integer", "NR3", _NR3, _object("12000100 13000100 071400 050200", "61 62 01000000"),
+          at={"a": 1, "b": 2}),
+    Fault("a literal not extended", "NR3", _NR3, _object("12000100 13000100 040001 050200", "61 62"),
+          at={"a": None, "b": 2}),
 )  # fmt: skip
 
 
@@ -118,12 +111,11 @@ def _logged(script: Script, value: object) -> str | None:
     return mismatches[0].variation
 
 
-@pytest.mark.planted("NR3")
-@pytest.mark.parametrize("fault", PLANTED, ids=lambda fault: fault.id)
-def test_a_whole_document_written_otherwise(fault: Planted) -> None:
-    assert decode(fault.document) == fault.value or fault.id == "bytes behind the end"
-    assert fault.document != encode(fault.value)
-    assert _logged(_made(fault.value), fault.document) == fault.variation
+@each(PLANTED)
+def test_a_whole_document_written_otherwise(fault: Fault) -> None:
+    assert decode(fault.change) == fault.at or fault.id == "bytes behind the end"
+    assert fault.change != encode(fault.at)
+    assert (_logged(_made(fault.at), fault.change) or "fail") == fault.verdict
 
 
 # ["kkkk", ""] with its first element set: diffs and document are as long, so that the choice is free (NR5).

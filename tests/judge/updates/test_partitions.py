@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import pytest
-
 from conformance.cases.row_images import RowImage
 from conformance.cases.script import Script, build_script
 from conformance.cases.session import Session
@@ -18,6 +16,8 @@ from conformance.reference.partial.expression import Assignment, Increment
 from conformance.reference.sql.expressions import parse_expression
 from conformance.reference.tables.definitions import Column, Table
 from conformance.reference.tables.partitions import Partitions
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.judge.perfect_server import is_update, observe
 
 if TYPE_CHECKING:
@@ -80,23 +80,22 @@ def altered(change: Callable[[PartitionInfo], tuple[PartitionInfo, ...]], *, upd
     return doctor
 
 
-FAULTS: Final = {
-    "another-partition": (altered(lambda info: (info._replace(partition=info.partition + 1),), updates=True)),
-    "another-source": (altered(lambda info: (info._replace(source=(info.source or 0) + 1),), updates=True)),
-    "source-and-target-swapped": (
-        altered(lambda info: (PartitionInfo(info.source or 0, info.partition),), updates=True)
-    ),
-    "no-partition": (altered(lambda _: (), updates=True)),
-    "another-partition-of-an-insert": (
-        altered(lambda info: (info._replace(partition=info.partition + 1),), updates=False)
-    ),
-}
+FAULTS: Final = (
+    Fault("another-partition", "F3", "The event names the row's partition.",
+          altered(lambda info: (info._replace(partition=info.partition + 1),), updates=True)),
+    Fault("another-source", "F3", "It names the partition that the row leaves.",
+          altered(lambda info: (info._replace(source=(info.source or 0) + 1),), updates=True)),
+    Fault("source-and-target-swapped", "F3", "The row's new partition comes first.",
+          altered(lambda info: (PartitionInfo(info.source or 0, info.partition),), updates=True)),
+    Fault("no-partition", "F3", "An event of a partition says so.", altered(lambda _: (), updates=True)),
+    Fault("another-partition-of-an-insert", "F3", "So does that of an insert.",
+          altered(lambda info: (info._replace(partition=info.partition + 1),), updates=False)),
+)  # fmt: skip
 
 
-@pytest.mark.planted("F3")
-@pytest.mark.parametrize("fault", FAULTS)
-def test_an_altered_partition_is_noticed(fault: str) -> None:
+@each(FAULTS)
+def test_an_altered_partition_is_noticed(fault: Fault) -> None:
     made = script()
-    (mismatch,) = judge(made, observe(made, doctor=FAULTS[fault])).mismatches
+    (mismatch,) = judge(made, observe(made, doctor=fault.change)).mismatches
     assert mismatch.field.endswith("_ROWS_EVENT.extra")
     assert mismatch.variation is None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -18,6 +18,8 @@ from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
 from conformance.reference.partial.paths import parse_path
 from conformance.reference.tables.columns import PartialJson
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 from tests.judge.doctoring import NUMBERS, D, after, body, row, script
 from tests.judge.perfect_server import observe
 from tests.judge.updates.variations import variations, with_hole
@@ -28,18 +30,6 @@ if TYPE_CHECKING:
 
 
 BLOCKS: Final = 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Twin:
-    """The log of another server for a step. ``variation``: the non-requirement that allows it, or ``None``."""
-
-    id: str
-    requirement: str
-    sentence: str
-    observation: dict[str, Any]
-    step: str
-    variation: str | None = None
 
 
 def _bitmap_always(old: RowsBody) -> RowsBody:
@@ -64,56 +54,50 @@ def _other(document: bytes) -> bytes:
 
 _ROOT: Final = PartialJson(encode_diffs([Diff(Operation.REPLACE, parse_path("$.a"), "more than the document is" * 9)]))
 VARIATIONS: Final = (
-    Twin(id="bitmap-always", requirement="NR2", variation="NR2", step="border full",
-         observation=body("border full", _bitmap_always),
-         sentence="A whole document with value_options 1 and an empty bitmap is a byte longer."),
-    Twin(id="whole-at-the-border", requirement="NR5", variation="NR5", step="border partial",
-         observation=after("border partial", _document("border partial", "k")),
-         sentence="Whole where the diffs are a byte smaller: another server stores the document in fewer bytes."),
-    Twin(id="diffs-at-the-border", requirement="NR5", variation="NR5", step="border full",
-         observation=after("border full", _collected("border full", "k")),
-         sentence="Diffs where the document is as small: another server stores it in more bytes."),
-    Twin(id="packed", requirement="NR3", variation="NR3", step="border full",
-         observation=after("border full", with_hole(_document("border full", "k"), SMALL)),
-         sentence="Whole documents beside diffs, in a server's own bytes: a hole behind the values."),
+    Fault("bitmap-always", "NR2", "A whole document with value_options 1 and an empty bitmap is a byte longer.",
+          body("border full", _bitmap_always), "NR2", at="border full"),
+    Fault("whole-at-the-border", "NR5",
+          "Whole where the diffs are a byte smaller: another server stores the document in fewer bytes.",
+          after("border partial", _document("border partial", "k")), "NR5", at="border partial"),
+    Fault("diffs-at-the-border", "NR5", "Diffs where the document is as small: another server stores it in more bytes.",
+          after("border full", _collected("border full", "k")), "NR5", at="border full"),
+    Fault("packed", "NR3", "Whole documents beside diffs, in a server's own bytes: a hole behind the values.",
+          after("border full", with_hole(_document("border full", "k"), SMALL)), "NR3", at="border full"),
 )  # fmt: skip
 FAULTS: Final = (
-    Twin(id="bitmap-of-what-is-partial", requirement="NR2", step="border full",
-         observation=row("border full", lambda old: old._replace(before=(99,), value_options=1, partial_columns=0)),
-         sentence="A byte more excuses no other row."),
-    Twin(id="long-growth", requirement="NR2", step="border full",
-         observation=after("border full", with_hole(_document("border full", "k"), SMALL + 1)),
-         sentence="A few bytes are not as many as one likes."),
-    Twin(id="whole-for-little", requirement="NR3", step="one diff",
-         observation=after("one diff", _document("one diff", "j")),
-         sentence="Whole documents where diffs are far smaller are the failure of FR11, not the freedom of NR3."),
-    Twin(id="whole-other-document", requirement="NR3", step="border full",
-         observation=after("border full", _other(_document("border full", "k"))),
-         sentence="A whole document is the document of the update."),
-    Twin(id="border-other-document", requirement="NR5", step="border partial",
-         observation=after("border partial", encode(["xxxx", "y"])),
-         sentence="Whichever form, it says the same."),
-    Twin(id="diffs-that-do-not-pay", requirement="NR5", step="border full",
-         observation=after("border full", _ROOT),
-         sentence="Diffs longer than the document are no choice by size, and these are not of the update."),
+    Fault("bitmap-of-what-is-partial", "NR2", "A byte more excuses no other row.",
+          row("border full", lambda old: old._replace(before=(99,), value_options=1, partial_columns=0)),
+          at="border full"),
+    Fault("long-growth", "NR2", "A few bytes are not as many as one likes.",
+          after("border full", with_hole(_document("border full", "k"), SMALL + 1)), at="border full"),
+    Fault("whole-for-little", "NR3",
+          "Whole documents where diffs are far smaller are the failure of FR11, not the freedom of NR3.",
+          after("one diff", _document("one diff", "j")), at="one diff"),
+    Fault("whole-other-document", "NR3", "A whole document is the document of the update.",
+          after("border full", _other(_document("border full", "k"))), at="border full"),
+    Fault("border-other-document", "NR5", "Whichever form, it says the same.",
+          after("border partial", encode(["xxxx", "y"])), at="border partial"),
+    Fault("diffs-that-do-not-pay", "NR5",
+          "Diffs longer than the document are no choice by size, and these are not of the update.",
+          after("border full", _ROOT), at="border full"),
 )  # fmt: skip
 
 
-def found(twin: Twin) -> Mismatch:
+def found(twin: Fault) -> Mismatch:
     made = script()
-    mismatches = [item for item in judge(made, observe(made, **twin.observation)).mismatches if item.kind == "event"]
+    mismatches = [item for item in judge(made, observe(made, **twin.change)).mismatches if item.kind == "event"]
     assert mismatches, "the doctored observation is the perfect one"
-    assert mismatches[0].step == NUMBERS[twin.step]
+    assert mismatches[0].step == NUMBERS[twin.at]
     return mismatches[0]
 
 
 @pytest.mark.parametrize("twin", VARIATIONS, ids=lambda twin: twin.id)
-def test_what_the_worklog_leaves_free_is_found_and_named(twin: Twin) -> None:
-    assert found(twin).variation == twin.variation, twin.sentence
+def test_what_the_worklog_leaves_free_is_found_and_named(twin: Fault) -> None:
+    assert found(twin).variation == twin.verdict, twin.sentence
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
-def test_what_goes_beyond_stays_a_failure(fault: Twin) -> None:
+@each(FAULTS)
+def test_what_goes_beyond_stays_a_failure(fault: Fault) -> None:
     assert found(fault).variation is None, fault.sentence
 
 

@@ -25,8 +25,8 @@ from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.definitions import Column, Table, definable
 from conformance.reference.tables.metadata import WORKLOG, Bits, Field, MetadataRules, Numbers
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
-from tests.logs import log_file
 from tests.reference.refusals import refused
+from tests.written_logs import log_file
 
 if TYPE_CHECKING:
     from conformance.reference.binlog.event import Body

@@ -24,7 +24,7 @@ from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
-from tests.logs import row_group
+from tests.written_logs import row_group
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,6 +19,8 @@ from scenarios.updates import campaign as on_spark
 from scenarios.updates import worker
 from scenarios.updates.campaign import SparkCampaign
 from scenarios.updates.worker import Job, result_of, run_one
+from tests.faults.fault import Fault
+from tests.faults.runner import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,18 +142,25 @@ def test_a_server_of_another_version_is_refused(server: ProcessServer, monkeypat
     assert (found["updates"], found["mismatches"], found["digest"]) == (10, 0, expected)
 
 
-@pytest.mark.planted("FR1")
-@pytest.mark.parametrize("fault", ["a block fails", "a block is missing", "a block comes twice"])
-def test_a_campaign_with_a_hole_is_no_result(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _failing(rows: list[Any]) -> list[Any]:
+    return [rows[0], rows[1] | {"failure": "the server ended", "exit_code": 1}, rows[2]]
+
+
+HOLES = (
+    Fault("a block fails", "FR1", "A campaign has all its blocks.", _failing, at=1, says="the server ended"),
+    Fault("a block is missing", "FR1", "A campaign has all its blocks.", lambda rows: [rows[0], rows[2]], at=3,
+          says="each once"),
+    Fault("a block comes twice", "FR1", "A campaign has each block once.", lambda rows: [*rows, rows[1]], at=3,
+          says="each once"),
+)  # fmt: skip
+"""``at``: the exit code."""
+
+
+@each(HOLES)
+def test_a_campaign_with_a_hole_is_no_result(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import pyarrow as pa
 
-    rows = [{"block": number, "failure": None, "attempt": 0, "worker": "w"} for number in range(3)]
-    if fault == "a block fails":
-        rows[1] |= {"failure": "the server ended", "exit_code": 1}
-    elif fault == "a block is missing":
-        del rows[1]
-    else:
-        rows.append(rows[1])
+    rows = fault.change([{"block": number, "failure": None, "attempt": 0, "worker": "w"} for number in range(3)])
     columns = dict.fromkeys((*worker.COLUMNS,))
     table = pa.Table.from_pylist([columns | row for row in rows])
     monkeypatch.setattr(SparkCampaign, "groups", lambda _: [[(0, 100), (1, 100), (2, 100)]])
@@ -161,6 +170,6 @@ def test_a_campaign_with_a_hole_is_no_result(fault: str, tmp_path: Path, monkeyp
     campaign = object.__new__(SparkCampaign)
     campaign.spark, campaign.directory, campaign.totals = None, tmp_path, Totals()
     campaign.again, campaign.workers = 0, set()
-    with pytest.raises(CampaignFailed, match="the server ended" if fault == "a block fails" else "each once") as failed:
+    with pytest.raises(CampaignFailed, match=fault.says) as failed:
         list(campaign.results())
-    assert failed.value.exit_code == (1 if fault == "a block fails" else 3)
+    assert failed.value.exit_code == fault.at

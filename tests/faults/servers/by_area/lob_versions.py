@@ -14,15 +14,12 @@ from conformance.reference.innodb.lob_index import IndexEntry
 from conformance.reference.innodb.undo.row_versions import row_versions
 from tests.checks.lob_versions.faults_of_changes import CHANGE_FAULTS, undone
 from tests.checks.lob_versions.observed import altered
-from tests.faults.servers.fault import ServerFault
+from tests.faults.fault import Fault, Plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.checks.lob_versions.judge_changes import DocumentChange
-    from tests.checks.lob_versions.faults_of_changes import ChangeFault
-
-    Plant = Callable[[pytest.MonkeyPatch], None]
 
 _CHECK: Final = "test_versions"
 # What a change that is seen so breaks as well: the rules are about the same pages, entries and numbers.
@@ -37,12 +34,16 @@ _ALSO: Final = {
 }
 
 
-def _fault(name: str, breaks: str, does: str, plant: Plant, *also: str) -> ServerFault:
-    return ServerFault(
-        id=f"lob-{name.replace(' ', '-')}", breaks=(breaks,), also=also, does=does, says=re.escape(MESSAGES[breaks]),
-        checks=_CHECK,
-        plant=plant,
-    )  # fmt: skip
+def _fault(name: str, breaks: str, does: str, plant: Plant, *also: str) -> Fault:
+    return Fault(
+        f"lob-{name.replace(' ', '-')}",
+        breaks,
+        does,
+        plant,
+        at=_CHECK,
+        also=" ".join(also),
+        says=re.escape(MESSAGES[breaks]),
+    )
 
 
 def _of_documents(seen: Callable[[DocumentChange, bytes], tuple[DocumentChange, bytes]]) -> Plant:
@@ -51,8 +52,8 @@ def _of_documents(seen: Callable[[DocumentChange, bytes], tuple[DocumentChange, 
     return lambda patch: patch.setattr(run, "judge_document", lambda change, image: real(*seen(change, image)))
 
 
-def _of_change(fault: ChangeFault) -> Plant:
-    return _of_documents(lambda change, image: (fault.alter(change) if fault.wanted(change) else change, image))
+def _of_change(fault: Fault) -> Plant:
+    return _of_documents(lambda change, image: (fault.change(change) if fault.at(change) else change, image))
 
 
 def _other_image(change: DocumentChange, image: bytes) -> tuple[DocumentChange, bytes]:
@@ -127,27 +128,21 @@ def _changed_by_purge(_: Any, before: Any, after: Any) -> tuple[Any, ...]:
 LOB_VERSION_FAULTS: Final = (
     *(
         _fault(
-            fault.name, fault.requirement, f"Of a change is seen: {fault.name}.", _of_change(fault),
-            *_ALSO.get(fault.name, ()),
+            fault.id, fault.requirement, f"Of a change is seen: {fault.id}.", _of_change(fault),
+            *_ALSO.get(fault.id, ()),
         )
         for fault in CHANGE_FAULTS
     ),
-    _fault(
-        "newest version for all", "LOB22", "A reader of the file takes the newest piece, whatever version it asks for.",
-        _during("judge_file", lambda patch: patch.setattr(IndexEntry, "at_version", lambda entry, _: entry)),
-    ),
-    _fault(
-        "byte of an older version", "LOB22", "A byte of an older version in the file is another one.",
-        _judging("judge_file", _byte_of_an_older_version),
-    ),
-    _fault(
-        "snapshot of another", "LOB23", "A session with an older snapshot reads the newest documents.",
-        _judging("judge_sessions", _next_snapshot),
-    ),
+    _fault("newest version for all", "LOB22",
+           "A reader of the file takes the newest piece, whatever version it asks for.",
+           _during("judge_file", lambda patch: patch.setattr(IndexEntry, "at_version", lambda entry, _: entry))),
+    _fault("byte of an older version", "LOB22", "A byte of an older version in the file is another one.",
+           _judging("judge_file", _byte_of_an_older_version)),
+    _fault("snapshot of another", "LOB23", "A session with an older snapshot reads the newest documents.",
+           _judging("judge_sessions", _next_snapshot)),
     _fault("text cut off", "LOB23", "A session reads a document without its end.",
            _judging("judge_sessions", _cut_off)),
-    _fault("undo lacks a version", "LOB29", "The undo log lacks the oldest version of each row.",
-           _undo(slice(-1))),
+    _fault("undo lacks a version", "LOB29", "The undo log lacks the oldest version of each row.", _undo(slice(-1))),
     _fault("undo in another order", "LOB29", "The undo log has the versions of a row in another order.",
            _undo(slice(None, None, -1))),
     _fault("rollback leaves another document", "LOB31", "A rollback leaves another document than was there.",

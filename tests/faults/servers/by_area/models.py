@@ -21,16 +21,12 @@ from tests.checks.boundaries.faults_of_boundaries import (
 from tests.checks.boundaries.faults_of_event_table import EVENT_TABLE_FAULTS
 from tests.checks.boundaries.faults_of_told_files import TOLD_FAULTS
 from tests.checks.sdi_design.faults_of_sdi_design import CALL_FAULTS, CALL_PARTS, GUARANTEE_FAULTS, PURGE_FAULTS
-from tests.faults.servers.fault import ServerFault
+from tests.faults.fault import Fault, Plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import pytest
-
-    from tests.checks.fault import Fault
-
-    Plant = Callable[[pytest.MonkeyPatch], None]
 
 _CALLS: Final = "test_calls_of_the_interface"
 _CRASHES: Final = "test_a_copy_is_readable"
@@ -49,16 +45,8 @@ _MARKED: Final = {
 }
 
 
-def _fault(name: str, breaks: str, does: str, says: str, plant: Plant, checks: str, *also: str) -> ServerFault:
-    return ServerFault(
-        id=f"model-{name.replace('/', '-')}",
-        breaks=tuple(breaks.split()),
-        also=also,
-        does=does,
-        says=says,
-        checks=checks,
-        plant=plant,
-    )
+def _fault(name: str, breaks: str, does: str, says: str, plant: Plant, checks: str, *also: str) -> Fault:
+    return Fault(f"model-{name.replace('/', '-')}", breaks, does, plant, at=checks, also=" ".join(also), says=says)
 
 
 def _settling_never(plant: Plant) -> Plant:
@@ -71,7 +59,7 @@ def _settling_never(plant: Plant) -> Plant:
     return planted
 
 
-def _of_calls() -> Iterator[ServerFault]:
+def _of_calls() -> Iterator[Fault]:
     for fault in CALL_FAULTS:
         yield _of(fault, "another answer", fault.change, _CALLS, *_ALSO.get(fault.requirement, ()))
     for part, name, sentence, plant in CALL_PARTS:
@@ -80,7 +68,7 @@ def _of_calls() -> Iterator[ServerFault]:
         yield _fault(f"{part}-{name}", whole, f"Not so: {sentence}", "gives another answer", plant, _CALLS, *also)
 
 
-def _of(fault: Fault, says: str, plant: Plant, checks: str, *also: str) -> ServerFault:
+def _of(fault: Fault, says: str, plant: Plant, checks: str, *also: str) -> Fault:
     return _fault(fault.id, fault.requirement, f"Not so: {fault.sentence}", says, plant, checks, *also)
 
 

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.header import checksum_of
-from tests.faults.servers.fault import REPLICA, ServerFault
+from tests.faults.servers.fault import REPLICA, server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,72 +63,28 @@ def _events(blob: bytes) -> list[bytes]:
 
 
 PRINTED_FAULTS: Final = (
-    ServerFault(
-        id="printed-paths-are-others",
-        breaks=("FR7",),
-        does="mysqlbinlog prints other paths than the diffs have.",
-        says=r"line .*\$",
-        checks="test_printed_updates",
-        printed=_other_paths,
-    ),
-    ServerFault(
-        id="printed-inserts-are-replacements",
-        breaks=("FR7",),
-        does="mysqlbinlog prints JSON_REPLACE for diffs that insert.",
-        says="JSON_(ARRAY_)?INSERT.*JSON_REPLACE",
-        checks="test_printed_updates",
-        printed=_other_calls,
-    ),
-    ServerFault(
-        id="damage-is-not-told",
-        breaks=("P9",),
-        does="mysqlbinlog prints a damaged event without a word about the damage.",
-        says="Error.*does not say that the event is damaged",
-        checks="test_damaged_diffs",
-        printed=_without_words,
-    ),
-    ServerFault(
-        id="printing-ends-at-damage",
-        breaks=("P9",),
-        does="mysqlbinlog prints nothing behind a damaged event.",
-        says="does not print the event behind it",
-        checks="test_damaged_diffs",
-        printed=_broken_off,
-    ),
-    ServerFault(
-        id="row-format-has-no-events",
-        breaks=("TP3",),
-        does="mysqlbinlog refuses the first event of a file when it asks for row format.",
-        says="expected the event at.*ends elsewhere",
-        checks="test_what_is_not_row_format",
-        at=REPLICA,
-        printed=lambda text: b"" if b"\n# at " in text else text,
-    ),
-    ServerFault(
-        id="row-format-is-missed-early",
-        breaks=("TP3",),
-        does="mysqlbinlog refuses the event in front of the one that row format would not have.",
-        says="expected the event at.*ends elsewhere",
-        checks="test_what_is_not_row_format",
-        at=REPLICA,
-        printed=lambda text: text.rpartition(b"\n# at ")[0] if b"\n# at " in text else text,
-    ),
-    ServerFault(
-        id="binlog-statements-lose-the-markers",
-        breaks=("TF3",),
-        does="mysqlbinlog clears the flags of the events that it prints as BINLOG statements.",
-        says="row event .* of the BINLOG statements.*is not that of the marked file",
-        checks="test_marked_files",
-        at=REPLICA,
-        printed=_of_flags(lambda _: bytes(2)),
-    ),
-    ServerFault(
-        id="binlog-statements-turn-the-flags",
-        breaks=("TF3",),
-        does="mysqlbinlog writes the two bytes of the flags in the other order in BINLOG statements.",
-        says="row event .* of the BINLOG statements.*is not that of the marked file",
-        checks="test_marked_files",
-        at=REPLICA,
-        printed=_of_flags(lambda flags: flags[::-1]),
-    ),
-)
+    server("printed-paths-are-others", "FR7", "mysqlbinlog prints other paths than the diffs have.", r"line .*\$",
+           checks="test_printed_updates", printed=_other_paths),
+    server("printed-inserts-are-replacements", "FR7", "mysqlbinlog prints JSON_REPLACE for diffs that insert.",
+           "JSON_(ARRAY_)?INSERT.*JSON_REPLACE", checks="test_printed_updates", printed=_other_calls),
+    server("damage-is-not-told", "P9", "mysqlbinlog prints a damaged event without a word about the damage.",
+           "Error.*does not say that the event is damaged", checks="test_damaged_diffs", printed=_without_words),
+    server("printing-ends-at-damage", "P9", "mysqlbinlog prints nothing behind a damaged event.",
+           "does not print the event behind it", checks="test_damaged_diffs", printed=_broken_off),
+    server("row-format-has-no-events", "TP3",
+           "mysqlbinlog refuses the first event of a file when it asks for row format.",
+           "expected the event at.*ends elsewhere", checks="test_what_is_not_row_format", at=REPLICA,
+           printed=lambda text: b"" if b"\n# at " in text else text),
+    server("row-format-is-missed-early", "TP3",
+           "mysqlbinlog refuses the event in front of the one that row format would not have.",
+           "expected the event at.*ends elsewhere", checks="test_what_is_not_row_format", at=REPLICA,
+           printed=lambda text: text.rpartition(b"\n# at ")[0] if b"\n# at " in text else text),
+    server("binlog-statements-lose-the-markers", "TF3",
+           "mysqlbinlog clears the flags of the events that it prints as BINLOG statements.",
+           "row event .* of the BINLOG statements.*is not that of the marked file", checks="test_marked_files",
+           at=REPLICA, printed=_of_flags(lambda _: bytes(2))),
+    server("binlog-statements-turn-the-flags", "TF3",
+           "mysqlbinlog writes the two bytes of the flags in the other order in BINLOG statements.",
+           "row event .* of the BINLOG statements.*is not that of the marked file", checks="test_marked_files",
+           at=REPLICA, printed=_of_flags(lambda flags: flags[::-1])),
+)  # fmt: skip

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.checks.sdi import check_crashes, judge
 from conformance.checks.sdi.check import Judged
 from tests.checks.sdi.faults_of_sdi import FAULTS
+from tests.faults.fault import Fault
 from tests.faults.servers.edits import after
-from tests.faults.servers.fault import ServerFault
+from tests.faults.servers.fault import server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.checks.sdi.run import Outcome
-    from tests.checks.fault import Fault
     from tests.faults.servers.fault import ChangedAnswer
     from tests.faults.servers.packets import Answer
 
@@ -101,12 +101,17 @@ def _behind_crashes(name: str, change: Callable[[Any], Any], *, tables: bool = F
     return lambda patch: patch.setattr(check_crashes, name, changed)
 
 
-def _of(fault: Fault) -> ServerFault:
+def _of(fault: Fault) -> Fault:
     says, *also = _FILES[fault.id]
-    return ServerFault(
-        id=f"files-{fault.id}", breaks=(fault.requirement,), also=tuple(also), does=f"Not so: {fault.sentence}",
-        says=says, checks=_CHECK, plant=_in_each_file(fault.change),
-    )  # fmt: skip
+    return Fault(
+        f"files-{fault.id}",
+        fault.requirement,
+        f"Not so: {fault.sentence}",
+        _in_each_file(fault.change),
+        at=_CHECK,
+        also=" ".join(also),
+        says=says,
+    )
 
 
 def _hashed(kinds: str) -> ChangedAnswer:
@@ -140,8 +145,8 @@ _BY_ID: Final = {fault.id: fault for fault in FAULTS}
 
 def _other(
     name: str, requirement: str, does: str, says: str, checks: str, plant: Callable[[pytest.MonkeyPatch], None]
-) -> ServerFault:
-    return ServerFault(id=f"files-{name}", breaks=(requirement,), does=does, says=says, checks=checks, plant=plant)
+) -> Fault:
+    return Fault(f"files-{name}", requirement, does, plant, at=checks, says=says)
 
 
 SDI_RECORD_FAULTS: Final = (
@@ -157,25 +162,20 @@ SDI_RECORD_FAULTS: Final = (
            "table: comment;.*INFORMATION_SCHEMA differ", _CRASHES,
            _behind_crashes("both_or_none", _BY_ID["SDI27-file-only"].change)),
     _other("SDI27-no-dictionary", "SDI27", "Behind a crash the dictionary lacks the tables that files have.",
-           "table: engine; expected None", _CRASHES,
-           _behind_crashes("both_or_none", lambda seen: seen, tables=True)),
+           "table: engine; expected None", _CRASHES, _behind_crashes("both_or_none", lambda seen: seen, tables=True)),
     _other("SDI64-damaged", "SDI64", "Behind recovery a file has a page with a wrong checksum.",
-           "checksum; the reader refuses", _CRASHES,
-           _behind_crashes("recovered", _BY_ID["SDI64-damaged"].change)),
+           "checksum; the reader refuses", _CRASHES, _behind_crashes("recovered", _BY_ID["SDI64-damaged"].change)),
     _other("SDI64-unfinished", "SDI64", "Behind recovery files have tables that the dictionary lacks.",
-           "table records; expected", _CRASHES,
-           _behind_crashes("recovered", lambda seen: seen, tables=True)),
+           "table records; expected", _CRASHES, _behind_crashes("recovered", lambda seen: seen, tables=True)),
     *(
-        ServerFault(id=f"sdi-{name}", breaks=("SDI11",), does=does, says="the adaptive hash index serves",
-                    answer=_hashed(kinds))
+        server(f"sdi-{name}", "SDI11", does, "the adaptive hash index serves", answer=_hashed(kinds))
         for name, does, kinds in (
             ("is-hashed", "The adaptive hash index serves tables of SDI.", "SDI_INDEX"),
             ("is-hashed-as-all", "The adaptive hash index serves every index page.", ".*"),
         )
     ),
     *(
-        ServerFault(id=f"sdi-{name}", breaks=("SDI68",), does=does, says="stays in the cache",
-                    answer=_named(b"CLUST_IND_SDI_9", first=first))
+        server(f"sdi-{name}", "SDI68", does, "stays in the cache", answer=_named(b"CLUST_IND_SDI_9", first=first))
         for name, does, first in (
             ("stays-in-the-cache", "The cache keeps the tables of dropped tablespaces.", False),
             ("stays-in-part", "The cache keeps the index of one page of a dropped tablespace.", True),

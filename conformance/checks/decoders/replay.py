@@ -1,0 +1,164 @@
+"""Cases of the decoder suite again, to a subject, or printed.
+
+A finding about a decoder is replayed by its directory.
+"""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from conformance.console import narrate
+from conformance.exit_code import ExitCode
+from conformance.messages import printable
+from conformance.user_errors import CouldNotRun, Usage, unknown
+from conformance.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from conformance.cases.decoder_case import DecoderCase
+    from conformance.harness.decoders import Judged
+
+PREFIX: Final = "decoder:"
+_DIFFERENCES: Final = 8
+_STDERR: Final = 5  # lines
+
+
+def chosen(words: Sequence[str]) -> list[DecoderCase]:
+    """The Cases that words such as ``decoder:diffs/*`` name."""
+    from conformance.checks.decoders.generated import named_case
+    from conformance.checks.decoders.suite import load_suite
+
+    cases = load_suite().cases
+    found: dict[str, DecoderCase] = {}
+    for word in words:
+        pattern = word.removeprefix(PREFIX)
+        made = named_case(pattern)
+        matching = (
+            {case.id: case for case in cases if fnmatchcase(case.id, pattern)} if made is None else {pattern: made}
+        )
+        if not matching:
+            raise unknown(
+                "decoder Case", [pattern], [case.id for case in cases], hint="binlog-lab cases list names all"
+            )
+        found.update(matching)
+    return list(found.values())
+
+
+def is_finding(path: str) -> bool:
+    """Whether a path is the directory of a stored finding about a decoder."""
+    from conformance.checks.decoders.findings import CASE
+
+    return (Path(path) / CASE).is_file()
+
+
+def replay_decoders(words: Sequence[str], subject: str) -> int:
+    """Let a subject read the logs of Cases again: FIXED (it passes), FAILED, or ERROR (no verdict).
+
+    A finding's directory names its own subject.
+    """
+    if not subject and not all(map(is_finding, words)):
+        raise Usage("a decoder Case needs a subject that reads it: --subject SUBJECT, as in 'conformance'")
+    wanted: dict[str, list[DecoderCase]] = {}
+    for word in words:
+        if is_finding(word):
+            case, own = _finding(word)
+            wanted.setdefault(subject or own, []).append(case)
+        else:
+            wanted.setdefault(subject, []).extend(chosen([word]))
+    return int(max(_replay(cases, spec) for spec, cases in wanted.items()))
+
+
+def _finding(word: str) -> tuple[DecoderCase, str]:
+    from conformance.checks.decoders.findings import read_finding
+
+    try:
+        return read_finding(Path(word))
+    except (OSError, ValueError) as problem:
+        raise Usage(f"{word}: {problem}") from problem
+
+
+def _replay(cases: list[DecoderCase], subject: str) -> ExitCode:
+    from conformance.harness.decoders import OpenedSubject
+    from conformance.subjects.answers import SubjectUnavailable
+    from conformance.subjects.specs import SubjectSpecError
+
+    code = ExitCode.OK
+    try:
+        with OpenedSubject(subject, narrate) as opened:
+            for case in cases:
+                judged = opened.judge(case)
+                word, result = _word(judged)
+                code = max(code, result)
+                click.echo(f"{word:6} {case.id}  {_verdict(judged)}")
+                for line in _lines(case, judged):
+                    click.echo(f"  {printable(line)}")
+    except SubjectSpecError as problem:
+        raise Usage(str(problem)) from problem
+    except SubjectUnavailable as problem:
+        raise CouldNotRun(str(problem)) from problem
+    return code
+
+
+def _word(judged: Judged) -> tuple[str, ExitCode]:
+    if judged.verdict is Verdict.PASS:
+        return "FIXED", ExitCode.OK
+    if judged.verdict in (Verdict.NOT_RUN, Verdict.NOT_APPLICABLE):
+        return "ERROR", ExitCode.COULD_NOT_RUN
+    return "FAILED", ExitCode.NONCONFORMANT
+
+
+def _verdict(judged: Judged) -> str:
+    judgement = judged.judgement
+    message = judged.reason if judgement is None else judgement.message
+    return f"{judged.verdict}: {message}" if message else str(judged.verdict)
+
+
+def _lines(case: DecoderCase, judged: Judged) -> Iterator[str]:
+    judgement, answer = judged.judgement, judged.answer
+    if judgement is None or judgement.verdict is Verdict.PASS:
+        return
+    yield f"why: {case.why}"
+    for found in judgement.differences[:_DIFFERENCES]:
+        at = f" (position {found.position})" if found.position is not None else ""
+        yield f"{found.place}{at}"
+        yield f"  expected {found.expected}"
+        yield f"  got      {found.got}"
+    if len(judgement.differences) > _DIFFERENCES:
+        yield f"and {len(judgement.differences) - _DIFFERENCES} more differences"
+    if answer.error:
+        yield f"error of the subject: {answer.error}"
+    yield from (f"mark of the subject: {mark.message}" for mark in answer.marks)
+    yield from (f"standard error: {line}" for line in answer.stderr.splitlines()[-_STDERR:])
+
+
+def print_decoders(words: Sequence[str], form: str) -> None:
+    """Print Cases: the SQL that makes a log again, or everything as JSON."""
+    for case in chosen(words):
+        click.echo(decoder_sql(case) if form == "sql" else decoder_json(case))
+
+
+def decoder_sql(case: DecoderCase) -> str:
+    """The SQL that makes a Case's log again."""
+    if not case.statements:
+        raise Usage(f"{case.id}: the kit wrote this log; no SQL makes it", hint="--as json prints the log")
+    before = [f"{statement};" for statement in case.prepare]
+    return "\n".join(
+        [f"-- {case.id}: {case.title}", *before, "FLUSH BINARY LOGS;", *(f"{one};" for one in case.statements)]
+    )
+
+
+def decoder_json(case: DecoderCase) -> str:
+    """All about a Case, its changes and its log included."""
+    from conformance.checks.decoders.suite import load_suite
+    from conformance.checks.decoders.suite.archive import described
+
+    entry = next(entry for entry in load_suite().entries if entry.case.id == case.id)
+    lines = (("expected", entry.expected), ("resolved", entry.resolved))
+    data = {**described(entry), **{name: [json.loads(line) for line in found] for name, found in lines}}
+    return json.dumps({**data, "log": case.log.hex()}, indent=1, ensure_ascii=False)

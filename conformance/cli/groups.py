@@ -1,0 +1,20 @@
+"""Groups of subcommands that answer a mistyped name."""
+
+from __future__ import annotations
+
+import click
+
+from conformance.messages import did_you_mean
+
+
+class NamedCommands(click.Group):
+    """A group that answers a mistyped command with the nearest ones (click has that from 8.4 on)."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Resolve the command as click does, or raise the error with a suggestion."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(f"no such command {args[0]!r}{did_you_mean(args[0], known)}", ctx)
+        return super().resolve_command(ctx, args)

@@ -1,0 +1,1 @@
+"""InnoDB data files, read and printed: dictionary information, and large values with their versions."""

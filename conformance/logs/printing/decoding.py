@@ -1,0 +1,88 @@
+"""Binary logs printed in one of the forms of ``decode``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.console import narrate
+from conformance.logs.remote import ending_well
+from conformance.logs.selection import SelectedLogs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.logs.printing.printers import Printer
+    from conformance.reference.dialect import Dialect
+    from conformance.reference.encryption.keyring import Keyring
+    from conformance.reference.text.event_filter import Selection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """The form of the output. ``name``: ``text``, ``jsonl`` or ``csv``. ``dialect``: that of the writer of the logs."""
+
+    name: str
+    types: bool
+    metadata: bool
+    hexdump: bool
+    rows_only: bool
+    resolve: bool
+    dialect: Dialect | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """Logs that are printed."""
+
+    files: Sequence[str]
+    selection: Selection
+    form: Form
+    limit: int | None
+    keyring: Keyring | None
+
+    def print(self, jobs: int = 1) -> None:
+        """Print the logs, up to the first damage, with this number of processes."""
+        if jobs > 1:
+            from conformance.logs.printing.side_by_side import decode_side_by_side
+
+            decode_side_by_side(self.make, jobs, self.selection.start_position)
+            return
+        logs, printer = self.make()
+        with ending_well(self.files):
+            _print(logs, printer)
+
+    def make(self) -> tuple[SelectedLogs, Printer]:
+        """Return the logs, and a printer that has printed nothing."""
+        from conformance.logs.printing.printers import ChangePrinter, TextPrinter
+        from conformance.reference.binlog.files import Passed
+
+        form, passed = self.form, Passed()
+        text = form.name == "text"
+        logs = SelectedLogs(
+            self.files, self.selection, dialect=form.dialect, limit=self.limit, keyring=self.keyring,
+            keep_bytes=form.hexdump, pass_over=passed if not text and form.rows_only and not form.resolve else None,
+        )  # fmt: skip
+        if text:
+            return logs, TextPrinter(logs, types=form.types, metadata=form.metadata, dialect=form.dialect)
+        return logs, ChangePrinter(
+            logs, form.name, passed, types=form.types, rows_only=form.rows_only, resolve=form.resolve
+        )
+
+
+def _print(logs: SelectedLogs, printer: Printer) -> None:
+    take, waits = printer.event, logs.waits
+    try:
+        for path, chosen in logs.each():
+            printer.begin_file(path)
+            for event, choice in chosen:
+                take(event, choice)
+                if waits:
+                    printer.output.flush()
+            printer.end_file()
+        printer.end()
+    finally:
+        printer.failed()
+        printer.close()
+        printer.output.flush()
+        narrate(printer.closing(printer.tally()))

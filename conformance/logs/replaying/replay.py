@@ -1,0 +1,68 @@
+"""Logs replayed from an empty state, and the tables that they give, printed or compared with data files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.keyring_file import read_keyring
+from conformance.logs.replaying.replayed_events import close, is_rows, replayed_events
+from conformance.logs.replaying.tables_output import print_tables
+from conformance.logs.selection import SelectedLogs
+from conformance.user_errors import InputCorrupt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from conformance.reference.replay.engine import Replay
+    from conformance.reference.replay.table_state import TableState
+    from conformance.reference.text.event_filter import Selection
+
+
+def print_replay(
+    files: Sequence[str], selection: Selection, form: str, *, limit: int | None, keyring: Path | None
+) -> None:
+    """Print the tables at the end of the logs. A damaged log ends the replay; the tables before are printed."""
+    logs = SelectedLogs(files, selection, limit=limit, keyring=read_keyring(keyring))
+    print_tables(_wanted(_replayed(logs, form, silent=False, table=selection.table), selection.table), form)
+
+
+def verify_replay(
+    files: Sequence[str], selection: Selection, form: str, data_files: Sequence[str], *,
+    limit: int | None, keyring: Path | None, jobs: int,
+) -> None:  # fmt: skip
+    """Compare the tables at the end of the logs with data files, which are opened first."""
+    from conformance.logs.replaying.verification import Verification
+
+    with Verification(data_files, keyring) as verification:
+        logs = SelectedLogs(files, selection, limit=limit, keyring=read_keyring(keyring))
+        if jobs > 1:
+            from conformance.logs.replaying.shared_verification import verify_side_by_side
+
+            verify_side_by_side(logs, verification, form, jobs)
+        else:
+            replay = _replayed(logs, form, silent=True, table=selection.table)
+            verification.print(replay.tables, form)
+
+
+def _replayed(logs: SelectedLogs, form: str, *, silent: bool, table: str | None) -> Replay:
+    """The tables at the end of the logs; a log that ends before prints those of this name, unless ``silent``."""
+    from conformance.reference.replay.engine import Replay
+
+    replay = Replay()
+    changes = 0
+    try:
+        for event in replayed_events(logs, replay):
+            changes += is_rows(event)
+    except InputCorrupt:
+        replay.finish()
+        if not silent:
+            print_tables(_wanted(replay, table), form)
+        raise
+    close(*replay.finish(), changes)
+    return replay
+
+
+def _wanted(replay: Replay, table: str | None) -> list[TableState]:
+    """The tables of this name; the statements that made the others were replayed too."""
+    return [state for name, state in sorted(replay.tables.items()) if table in (None, name[1])]

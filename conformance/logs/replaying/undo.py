@@ -1,0 +1,72 @@
+"""SQL that takes transactions back, newest first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conformance.console import Output, narrate
+from conformance.logs.selection import NOTHING_LEFT_OUT, SelectedLogs
+from conformance.reference.binlog.header import Checksum
+from conformance.reference.errors import CodecError
+from conformance.reference.replay.reversal import Reversal
+from conformance.reference.text.binlog_statements import description_statement, rows_statement
+from conformance.user_errors import InputCorrupt, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from conformance.reference.encryption.keyring import Keyring
+    from conformance.reference.replay.reversal import Transaction
+
+
+def print_undo(files: Sequence[str], wanted: Sequence[str], limit: int | None, keyring: Keyring | None) -> None:
+    """Print the SQL, or nothing where a transaction cannot be taken back."""
+    transactions = _reversed(files, wanted, limit, keyring)
+    output = Output()
+    for piece in _sql(transactions):
+        output.write(piece)
+    output.flush()
+    rows = sum(len(event.rows.rows) for transaction in transactions for event in transaction.events)
+    narrate(f"{len(transactions)} transactions, {rows} rows to take back")
+
+
+def _reversed(
+    files: Sequence[str], wanted: Sequence[str], limit: int | None, keyring: Keyring | None
+) -> list[Transaction]:
+    """The transactions, newest first."""
+    reversal = Reversal(wanted)
+    path = ""
+    try:
+        for path, chosen in SelectedLogs(files, NOTHING_LEFT_OUT, limit=limit, keyring=keyring).each():
+            reversal.start_file(Path(path).name)
+            for event, _ in chosen:
+                try:
+                    reversal.event(event)
+                except CodecError as error:
+                    raise InputCorrupt(f"{path}: {event.located(error)}") from error
+        found = reversal.transactions()
+    except CodecError as error:
+        raise InputCorrupt(f"{path}: {error}") from error
+    for name in wanted:
+        if reversal.found[name] != 1:
+            raise Usage(
+                f"--transaction {name}: {reversal.found[name]} transactions of the logs have this name",
+                hint="give a GTID, the position where the transaction begins, or FILE:POSITION",
+            )
+    return found
+
+
+def _sql(transactions: Sequence[Transaction]) -> Iterator[bytes]:
+    """One transaction for each; a FORMAT_DESCRIPTION where it changes."""
+    description = None
+    for transaction in transactions:
+        if transaction.format is not None and transaction.format != description:
+            description = transaction.format
+            yield description_statement(description)
+        algorithm = Checksum.CRC32 if description is None else description.algorithm
+        name = f"{transaction.gtid or 'without a GTID'} at {transaction.file!r}:{transaction.position}"
+        yield f"\n-- takes back the transaction {name}\nBEGIN;\n".encode()
+        for event in transaction.events:
+            yield from rows_statement(event.header, event.rows, algorithm=algorithm)
+        yield b"COMMIT;\n"

@@ -1,0 +1,109 @@
+"""The events of several logs with what a filter makes of each (mysqlbinlog-output 8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.logs.events import log_reader, read_log
+from conformance.logs.inputs import with_following
+from conformance.logs.remote import followed
+from conformance.reference.text.event_filter import Choice, EventFilter, Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from conformance.logs.parts import Part
+    from conformance.reference.binlog.event import Event
+    from conformance.reference.binlog.files import FileReader, Passed
+    from conformance.reference.dialect import Dialect
+    from conformance.reference.encryption.keyring import Keyring
+
+FIRST: Final = 4  # where the first event of a file is
+NOTHING_LEFT_OUT: Final = Selection(start_position=FIRST)
+
+
+class SelectedLogs:
+    """The events of files with what becomes of each. ``stopped``: a filter ended the output.
+
+    ``pass_over``: as in :class:`EventDecoder`, where no filter wants to see the events.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[str],
+        selection: Selection,
+        *,
+        dialect: Dialect | None = None,
+        limit: int | None,
+        keyring: Keyring | None = None,
+        keep_bytes: bool = False,
+        pass_over: Passed | None = None,
+    ) -> None:
+        self.files = files
+        self.stopped = False
+        self.left_out = 0
+        self.event_bytes: bytes | None = None
+        self._selection = selection
+        self._filter = EventFilter(selection)
+        self._dialect = dialect
+        self._limit = limit
+        self._keyring = keyring
+        self._keep_bytes = keep_bytes
+        self._pass_over = pass_over if self._filter.takes_all and not self.begins_inside else None
+
+    @property
+    def begins_inside(self) -> bool:
+        """Whether the first file is not read from its beginning."""
+        return self._selection.start_position > FIRST
+
+    @property
+    def waits(self) -> bool:
+        """Whether the reader waits for what a server writes next: then each event is printed at once."""
+        return followed(self.files)
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that the choice of later events depends on."""
+        return self._filter.state
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        self._filter.state = state
+
+    @property
+    def reader(self) -> FileReader:
+        """A new reader of one file."""
+        reader = log_reader(dialect=self._dialect, limit=self._limit)
+        reader.decoder.keep_bytes = self._keep_bytes
+        reader.decoder.pass_over = self._pass_over
+        return reader
+
+    def part(self, number: int, part: Part | None, reader: FileReader) -> Iterator[tuple[Event, Choice]]:
+        """The events of a part of a file, or of all of it. A reader of the part before goes on."""
+        self._filter.start_file(last=number >= len(self.files) - 1)
+        return self._events(self.files[number], 0 if number else self._selection.start_position, reader, part)
+
+    def each(self) -> Iterator[tuple[str, Iterator[tuple[Event, Choice]]]]:
+        """Each file with its events, up to the end that the filter sets. Read the events before the next file."""
+        for number, path in enumerate(with_following(self.files)):
+            self._filter.start_file(last=number >= len(self.files) - 1)
+            yield path, self._events(path, 0 if number else self._selection.start_position, self.reader, None)
+            if self.stopped:
+                return
+
+    def _events(self, path: str, start: int, reader: FileReader, part: Part | None) -> Iterator[tuple[Event, Choice]]:
+        events = read_log(path, reader=reader, start=start, keyring=self._keyring, part=part)
+        if self._filter.takes_all and not self._keep_bytes:
+            printed = Choice.PRINTED
+            for event in events:
+                yield event, printed
+            return
+        for event in events:
+            choice = self._filter.choose(event)
+            if choice is Choice.STOP:
+                self.stopped = True
+                return
+            self.left_out += choice is not Choice.PRINTED
+            if self._keep_bytes:
+                self.event_bytes = reader.decoder.event_bytes
+            yield event, choice
