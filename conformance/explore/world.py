@@ -14,9 +14,8 @@ from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError, SqlError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from conformance.explore.companion import Companion
     from conformance.explore.followers import Follower
     from conformance.explore.steps import Step
     from conformance.servers.run.owned import OwnServer
@@ -64,12 +63,38 @@ class Died(Exception):
         super().__init__(f"{role}: {death}")
 
 
+class Companion:
+    """Something that a topology does beside the steps of an episode; it overrides what it needs.
+
+    ``happened`` is for the census.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.happened: Counter[str] = Counter()
+
+    def began(self) -> None:
+        """The schemas of a new episode are there."""
+
+    def before(self, step: Step) -> None:
+        """A step is about to run; of those that run together, the first."""
+
+    def after(self) -> None:
+        """The step, or all that run together, has ended."""
+
+    def settle(self) -> None:
+        """The oracles are about to look: end what is open."""
+
+    def ended(self) -> None:
+        """The sessions of the episode are closed, and its schemas are about to be dropped."""
+
+
 @dataclass(slots=True)
 class World(Closing):
     """One source, its replicas, and the schemas of one episode. Made by ``topologies``.
 
     ``twinned``: both schemas can have the same rows; ``durable``: its servers keep what they acknowledged when they are
-    killed.
+    killed; ``more``: settings of the steps' sessions beside those of every world, each behind a comma.
     """
 
     source: OwnServer
@@ -77,6 +102,7 @@ class World(Closing):
     companions: tuple[Companion, ...] = ()
     twinned: bool = True
     durable: bool = False
+    more: str = ""
     number: int = 0
     sessions: dict[tuple[int, str], Connection] = field(default_factory=dict)
     start: Position | None = None
@@ -117,14 +143,20 @@ class World(Closing):
             self.start = self.source.capture().mark(own)
         finally:
             own.close()
-        for companion in self.companions:
-            companion.began(self)
+        self._beside(lambda companion: companion.began())
         return self
+
+    def _beside(self, moment: Callable[[Companion], None]) -> None:
+        for companion in self.companions:
+            try:
+                moment(companion)
+            except ConnectionLost as error:
+                dead = [pair.replica for pair in self.pairs if not pair.replica.alive()]
+                raise Died(*(("replica", dead[0]) if dead else ("source", self.source)), error, None) from error
 
     def settle(self) -> None:
         """End what is open beside the steps: the oracles are about to look."""
-        for companion in self.companions:
-            companion.settle(self)
+        self._beside(lambda companion: companion.settle())
 
     def happened(self) -> Counter[str]:
         """The counts of what happened beside the steps, since the last call."""
@@ -137,8 +169,7 @@ class World(Closing):
     def end(self) -> None:
         """Close the episode's sessions and drop its schemas."""
         self.close_sessions()
-        for companion in self.companions:
-            companion.ended(self)
+        self._beside(lambda companion: companion.ended())
         with suppress(SqlError):
             own = self.source.connect()
             try:
@@ -152,18 +183,16 @@ class World(Closing):
         connection = self.sessions.get((number, side))
         if connection is None or connection.closed:
             connection = self.source.connect(database=self.schema(side), timeout=STATEMENT_SECONDS)
-            connection.execute(BEGINNING)
+            connection.execute(f"{BEGINNING}{self.more}")
             self.sessions[number, side] = connection
         return connection
 
     def run(self, step: Step) -> Done:
         """Run a step on both sides."""
-        for companion in self.companions:
-            companion.before(self, step)
+        self._beside(lambda companion: companion.before(step))
         base = self._answer(step, "x", step.base)
         done = Done(step, base, self._answer(step, "y", step.twin) if self.twins and not step.alone else None)
-        for companion in self.companions:
-            companion.after(self, step)
+        self._beside(lambda companion: companion.after())
         return done
 
     def run_together(self, steps: Sequence[Step]) -> list[Done]:
@@ -171,8 +200,7 @@ class World(Closing):
         numbers = sorted({step.session for step in steps})
         for number in numbers:
             self.session(number, "x")
-        for companion in self.companions:
-            companion.before(self, steps[0])
+        self._beside(lambda companion: companion.before(steps[0]))
 
         def one(number: int) -> list[Done]:
             return [Done(step, self._answer(step, "x", step.base)) for step in steps if step.session == number]
@@ -180,8 +208,7 @@ class World(Closing):
         with ThreadPoolExecutor(len(numbers)) as pool:
             parts = [pool.submit(one, number) for number in numbers]
             ended = [done for part in parts for done in part.result()]
-        for companion in self.companions:
-            companion.after(self, steps[-1])
+        self._beside(lambda companion: companion.after())
         return ended
 
     def _answer(self, step: Step, side: str, text: str) -> Answer:

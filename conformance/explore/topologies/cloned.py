@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.explore.companion import Companion
 from conformance.explore.topologies.starting import GTID, joined, starting
+from conformance.explore.world import Companion
 from conformance.servers import clock
 from conformance.servers.errors import ConnectionLost, SqlError
 
@@ -25,19 +25,23 @@ _END_SECONDS: Final = 60.0
 class Cloning(Companion):
     """Clones the source after the first UPDATE: then the data files hold a partial update, and more will follow."""
 
-    def __init__(self, pair: Linked) -> None:
-        super().__init__()
+    def __init__(self, world: World, pair: Linked) -> None:
+        super().__init__(world)
         self._pair = pair
-        self._waits = False
+        self._waits = self._due = False
 
-    def began(self, world: World) -> None:
+    def began(self) -> None:
         """Wait for the first UPDATE."""
         self._waits = True
 
-    def after(self, world: World, step: Step) -> None:
+    def before(self, step: Step) -> None:
+        """Look for the first UPDATE."""
+        self._due = self._waits and step.base.startswith("UPDATE")
+
+    def after(self) -> None:
         """Clone after the first UPDATE."""
-        if self._waits and step.base.startswith("UPDATE"):
-            self._waits = False
+        if self._due:
+            self._waits = self._due = False
             self._clone()
 
     def _clone(self) -> None:
@@ -66,5 +70,5 @@ def clone(maker: Maker, narrate: Callable[[str], None]) -> World:
     """A replica by GTID that is cloned from its source after the first UPDATE of each episode."""
     options = {**GTID, "plugin-load-add": "mysql_clone.so", "disabled-storage-engines": "MyISAM"}  # CLONE copies InnoDB
     with starting(maker, narrate, options) as world:
-        world.companions = (Cloning(joined(world, maker, narrate, options)),)
+        world.companions = (Cloning(world, joined(world, maker, narrate, options)),)
         return world

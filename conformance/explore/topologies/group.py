@@ -28,7 +28,6 @@ _OPTIONS: Final = {
     **GTID,
     "plugin-load-add": "group_replication.so",
     "report-host": "127.0.0.1",
-    "sql-generate-invisible-primary-key": "ON",  # a group takes no rows of a table without a key
     "loose-group-replication-communication-stack": "MYSQL",
     "loose-group-replication-member-expel-timeout": "60",
     "loose-group-replication-recovery-get-public-key": "ON",
@@ -97,7 +96,7 @@ def group_multi(maker: Maker, narrate: Callable[[str], None]) -> World:
             "loose-group-replication-enforce-update-everywhere-checks": "ON",
         },
     )  # fmt: skip
-    world.companions = (Rival(world.pairs[0].replica),)
+    world.companions = (Rival(world),)
     world.twinned = False
     return world
 
@@ -108,7 +107,8 @@ def _group(maker: Maker, narrate: Callable[[str], None], more: dict[str, str]) -
     with starting(maker, narrate, options) as world:
         if not isinstance(world.source, ProcessServer):
             raise ServerUnavailable("members of a group find each other as processes of this machine only")
-        members = [world.source]
+        members: list[OwnServer] = [world.source]
+        world.more = ", sql_generate_invisible_primary_key = ON"  # a group takes no rows of a table without a key
         for number in range(2, _MEMBERS + 1):
             members.append(launched(maker, number, options, narrate))
             world.owns(members[-1])
@@ -145,7 +145,5 @@ def _introduce(members: Sequence[OwnServer]) -> None:
                 own.execute("SET GLOBAL group_replication_bootstrap_group = OFF")
     with members[0].connect() as own:
         asked = "SELECT COUNT(*) FROM performance_schema.replication_group_members WHERE MEMBER_STATE = 'ONLINE'"
-        if not clock.REAL.until(
-            lambda: own.execute(asked).scalar() == str(len(members)), _START_SECONDS, 0.05
-        ):
+        if not clock.REAL.until(lambda: own.execute(asked).scalar() == str(len(members)), _START_SECONDS, 0.05):
             raise ServerUnavailable("the members did not form a group in the stated time")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from conformance.explore.companion import Companion
 from conformance.explore.topologies.starting import GTID, joined, starting
-from conformance.explore.world import SIDES
+from conformance.explore.world import SIDES, Companion
 from conformance.servers.errors import SqlError
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     from conformance.explore.steps import Step
     from conformance.explore.world import World
-    from conformance.servers.run.owned import Maker, OwnServer
+    from conformance.servers.run.owned import Maker
     from conformance.servers.wire.connection import Connection
 
 DATA: Final = ("UPDATE", "INSERT", "DELETE", "REPLACE")
@@ -27,16 +26,16 @@ _HOLD_SECONDS: Final = 1.2  # a worker waits for a second
 class RowLocks(Companion):
     """Locks all rows of the episode on the replica now and then, for longer than a worker waits."""
 
-    def __init__(self, replica: OwnServer, every: int = _EVERY) -> None:
-        super().__init__()
-        self._replica = replica
+    def __init__(self, world: World, every: int = _EVERY) -> None:
+        super().__init__(world)
+        self._replica = world.pairs[0].replica
         self._every = every
         self._steps = 0
         self._retries = 0
         self._until = 0.0
         self._holder: Connection | None = None
 
-    def before(self, world: World, step: Step) -> None:
+    def before(self, step: Step) -> None:
         """Lock, or end a hold that was long enough."""
         if self._holder is not None:
             if time.monotonic() >= self._until:
@@ -45,25 +44,25 @@ class RowLocks(Companion):
         self._steps += step.base.startswith(DATA)
         if self._steps >= self._every:
             self._steps = 0
-            self._lock(world)
+            self._lock()
 
-    def settle(self, world: World) -> None:
+    def settle(self) -> None:
         """Hold for the rest of the time, and count."""
         if self._holder is not None:
             time.sleep(max(0.0, self._until - time.monotonic()))
             self._release()
         self._count()
 
-    def ended(self, world: World) -> None:
+    def ended(self) -> None:
         """Unlock."""
         self._release()
         self._count()
 
-    def _lock(self, world: World) -> None:
+    def _lock(self) -> None:
         self._holder = holder = self._replica.connect()
         holder.execute("SET SESSION lock_wait_timeout = 1")
         holder.execute("BEGIN")
-        schemas = ", ".join(f"'{world.schema(side)}'" for side in SIDES)
+        schemas = ", ".join(f"'{self.world.schema(side)}'" for side in SIDES)
         tables = holder.execute(
             "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES "
             f"WHERE TABLE_SCHEMA IN ({schemas}) AND TABLE_TYPE = 'BASE TABLE' AND ENGINE = 'InnoDB'"
@@ -97,6 +96,6 @@ def parallel(maker: Maker, narrate: Callable[[str], None]) -> World:
         "replica-preserve-commit-order": "ON", "replica-transaction-retries": "100", "innodb-lock-wait-timeout": "1",
     }  # fmt: skip
     with starting(maker, narrate, source) as world:
-        pair = joined(world, maker, narrate, replica)
-        world.companions = (RowLocks(pair.replica),)
+        joined(world, maker, narrate, replica)
+        world.companions = (RowLocks(world),)
         return world

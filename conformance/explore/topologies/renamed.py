@@ -5,9 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from conformance.explore.companion import Companion
 from conformance.explore.topologies.starting import GTID, joined, starting
-from conformance.explore.world import SIDES
+from conformance.explore.world import SIDES, Companion
 from conformance.servers.errors import ServerError
 
 if TYPE_CHECKING:
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
 class Renaming(Companion):
     """Makes the schemas on the replica, as CREATE SCHEMA is not renamed, and tells the applier the names."""
 
-    def __init__(self, pair: Linked) -> None:
-        super().__init__()
+    def __init__(self, world: World, pair: Linked) -> None:
+        super().__init__(world)
         self._pair = pair
 
-    def began(self, world: World) -> None:
+    def began(self) -> None:
         """Rename the schemas of the episode from now on."""
-        pair = self._pair
+        pair, world = self._pair, self.world
         with suppress(ServerError):  # a stop is for the oracle to see
             pair.catch_up(world.own.variable("global.gtid_executed") or "")
         names = [world.schema(side) for side in SIDES]
@@ -46,5 +45,5 @@ class Renaming(Companion):
 def rewrite_db(maker: Maker, narrate: Callable[[str], None]) -> World:
     """A replica with a filter that renames the schemas."""
     with starting(maker, narrate, GTID) as world:
-        world.companions = (Renaming(joined(world, maker, narrate, GTID, renamed="_copy")),)
+        world.companions = (Renaming(world, joined(world, maker, narrate, GTID, renamed="_copy")),)
         return world

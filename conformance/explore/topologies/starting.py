@@ -21,9 +21,7 @@ _COMMON: Final = {
 }  # fmt: skip
 
 
-def launched(
-    maker: Maker, server_id: int, more: Mapping[str, str | None], narrate: Callable[[str], None]
-) -> OwnServer:
+def launched(maker: Maker, server_id: int, more: Mapping[str, str | None], narrate: Callable[[str], None]) -> OwnServer:
     """A server with the options of every world and ``more``."""
     options: dict[str, str | None] = {**_COMMON, **more}
     return maker.launch(server_id=server_id, options=options, narrate=narrate)
