@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
-from conformance.servers.run.directories import runs_root
+from conformance.servers.run.directories import remove_orphans, runs_root
 from conformance.servers.run.supervisor import PR_SET_PDEATHSIG, prctl
 from tests.preloaded import Preloaded
 
@@ -164,6 +165,15 @@ def forks_of(program: subprocess.Popen[str]) -> list[int]:
     return sorted(looks[0] & looks[1] - {program.pid})
 
 
-def nothing_left(program: subprocess.Popen[str]) -> bool:
-    """Whether in the end no process and no run directory of this lab remains."""
+def nothing_left(program: subprocess.Popen[str], *, killed: bool = False) -> bool:
+    """Whether in the end no process and no run directory of this lab remains.
+
+    ``killed``: nothing could remove the directory of a server that was not started yet; the next lab does.
+    """
+    if killed:
+        assert until(lambda: not processes_of(program))
+        for directory in run_directories(program.pid):
+            assert not (directory / "process.json").exists() or until(lambda: not directory.exists())  # noqa: B023
+        with patch.dict(os.environ, TMPDIR=str(_roots[program.pid].parent)):
+            remove_orphans()
     return until(lambda: not processes_of(program) and not run_directories(program.pid))

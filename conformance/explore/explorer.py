@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.explore.episode import Episode, death, run_workload
 from conformance.explore.findings import Finding, Known, load_known
+from conformance.explore.oracles.problem import INCONCLUSIVE
 from conformance.explore.rules.workload import Workload
 from conformance.explore.scripts import render, shows_it
 from conformance.explore.shrinking import Trials, shrink, usable
@@ -179,6 +180,9 @@ class Explorer:
         self.pairs.update((a, b) for at, a in enumerate(features) for b in features[at + 1 :])
 
     def _found(self, problem: Problem, script: tuple[Step, ...], number: int) -> None:
+        if problem.oracle == INCONCLUSIVE:
+            self.vanished[f"{problem.oracle}: {problem.kind}"] += 1
+            return
         listed = self._listed(problem, script)
         if listed and problem.oracle == "replica":
             self._again(listed)

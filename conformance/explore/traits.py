@@ -45,6 +45,7 @@ _TRAITS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("join", r"^UPDATE .* JOIN |^DELETE a "),
         ("ORDER BY", r"^(UPDATE|DELETE|SELECT).*ORDER BY"),
         ("INSERT SELECT", r"^(INSERT|REPLACE)[^(]*\([^)]*\) SELECT"),
+        ("key change", r"^UPDATE (IGNORE )?\w+ SET id = "),
         ("JSON_SET", r"⟦.*JSON_SET"),
         ("JSON_REPLACE", r"⟦.*JSON_REPLACE"),
         ("JSON_REMOVE", r"⟦.*JSON_REMOVE"),

@@ -117,7 +117,7 @@ def test_a_killed_lab_leaves_no_process_and_no_lock_and_the_next_run_works(
     mysqld = server_of(program)
     os.kill(program.pid, signal.SIGKILL)  # the lab alone: server, supervisor and workers must notice by themselves
     program.wait()
-    assert nothing_left(program)
+    assert nothing_left(program, killed=True)
     with pytest.raises(ProcessLookupError):
         os.kill(mysqld, 0)
     assert records_so_far(tmp_path / "report")[0]["type"] == "run"
@@ -186,7 +186,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_3(installation: Installation,
     end = ended(program, tmp_path)
     assert end.code == 3, end.text
     assert "a worker process of the lab ended" in end.err
-    assert nothing_left(program)
+    assert nothing_left(program, killed=True)
     assert_whole(tmp_path / "report", 3)
 
 

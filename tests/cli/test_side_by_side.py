@@ -213,7 +213,7 @@ def test_an_interrupted_run_stops_the_servers_of_its_workers(
 def test_a_killed_run_leaves_no_worker_and_no_server(program: subprocess.Popen[str], tmp_path: Path) -> None:
     program.kill()
     program.wait()
-    assert nothing_left(program)
+    assert nothing_left(program, killed=True)
 
 
 @live
@@ -222,7 +222,7 @@ def test_a_killed_worker_ends_the_run_with_3(program: subprocess.Popen[str], tmp
     end = ended(program, tmp_path)
     assert end.code == 3, end.text
     assert "a worker process of the lab ended: number" in end.err
-    assert nothing_left(program)
+    assert nothing_left(program, killed=True)
     assert results(tmp_path / "report")["run"]["complete"] is False
 
 

@@ -57,6 +57,9 @@ def apply_log(world: World, tables: Mapping[str, TableFacts], tried: Counter[str
         try:
             places = [names.index(column.name) for column in columns]
             applied = sorted([tuple(row[place] for place in places) for row in rows_text(state)], key=repr)
+        except ReplayError:
+            tried["apply/refused value"] += 1
+            continue
         except (CodecError, ValueError) as error:
             yield Problem("apply", "a value without text", f"table {name}: {error}")
             continue

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+INCONCLUSIVE = "inconclusive"
+"""The oracle that says that an episode shows nothing from here on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
