@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from conformance.explore.topologies.cloned import CLONED
 from conformance.explore.topologies.locked import RETRIES, RowLocks
 from conformance.explore.topologies.rivals import DONE, REFUSED
 from conformance.servers.run.process import ProcessMaker
+from tests.live import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +71,13 @@ def show(world: World) -> None:
     episode.close()
     world.mend()
     assert not run_script(world, SCRIPT)
+
+
+def test_the_page_has_a_row_for_each_topology() -> None:
+    rows = re.findall(
+        r"^\| `([\w-]+)` \|", (ROOT / "docs/tasks/explore-topologies.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert sorted(rows) == sorted(TOPOLOGIES)
 
 
 @pytest.mark.live
@@ -128,11 +137,14 @@ def test_kills_of_source_and_replica_leave_each_diff_applied_once(installation: 
         episode = Episode(world)
         for step in BEGINNING:
             assert not episode.step(step)[1]
+        lost = MORE[2:5]  # it is not committed
         for _ in range(20):
-            for kill in (world.kill_source, world.kill_replica):
-                for step in MORE:
-                    assert not episode.step(step)[1]
-                kill()
+            for step in (*MORE, *lost):
+                assert not episode.step(step)[1]
+            world.kill_source()
+            for step in MORE:
+                assert not episode.step(step)[1]
+            world.kill_replica()
         assert not episode.look(last=True)
         rows = world.own.execute(f"SELECT JSON_LENGTH(j, '$.a') FROM {world.schema('x')}.t0 ORDER BY id").texts()
         assert rows == [(str(3 + 40),), (str(2 * 40),)]
