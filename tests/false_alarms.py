@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cli import main as program
+from conformance.harness.experiments.manifests import facts_of
 from conformance.harness.profiles import SIZES
 from conformance.verdict import Verdict
 from tests.live import ROOT
@@ -37,10 +38,7 @@ PROGRAMS: dict[tuple[str, ...], tuple[str, ...]] = {
     ENLARGED: (sys.executable, *ENLARGED[1:]),
 }
 _TIMES: Final = 4
-_CHECKS: Final = (  # of FR4 and FR5
-    "applier/damaged", "applier/diverged", "applier/files", "applier/idempotent-damage", "applier/members",
-    "depth/replica", "diverged/", "rebuilt_replicas", "surroundings/stops",
-)  # fmt: skip
+_JUDGED: Final = (("FR4",), ("FR5",))  # by the checks that get more Cases
 
 
 def runs(seeds: int, larger: int, first: int) -> Iterator[tuple[str, ...]]:
@@ -52,7 +50,8 @@ def runs(seeds: int, larger: int, first: int) -> Iterator[tuple[str, ...]]:
 def enlarge() -> None:
     """Give the quick profile of this process the larger sizes, at most those of ``full``."""
     for name, sizes in SIZES.items():
-        if name.startswith(_CHECKS):
+        facts = facts_of(name)
+        if facts is not None and facts.requirements in _JUDGED:
             if sizes["quick"] > sizes["full"]:  # of so many Cases one is taken
                 sizes["quick"] = max(sizes["quick"] // _TIMES, sizes["full"])
             else:

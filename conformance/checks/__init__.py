@@ -1,1 +1,2 @@
-"""The experiments, one folder each: what it generates, how it runs and judges, and its checks (``check*.py``)."""
+"""The experiments, one folder each: what it generates, how it runs and judges, its checks (``check*.py``), and its
+manifest (``experiment.toml``), which has all facts of them."""

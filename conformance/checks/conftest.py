@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers of the checks."""
-    config.addinivalue_line("markers", "check(id, *requirements): a conformance check's id, and what it judges")
-    config.addinivalue_line("markers", "profile(*names): the profiles that a conformance check runs in; else all")
+    config.addinivalue_line("markers", "check(name): a conformance check's name in the manifest of its experiment")
+    config.addinivalue_line("markers", "judges(*requirements): those of the check's that one of its items judges")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Module | None:
     """The checks of a room are in ``check.py``, or in several ``check_*.py``."""
     name = file_path.name
     if name == "check.py" or (name.startswith("check_") and name.endswith(".py")):
-        return pytest.Module.from_parent(parent, path=file_path)
+        from conformance.harness.experiments.items import CheckModule
+
+        return CheckModule.from_parent(parent, path=file_path)
     return None
 
 
@@ -40,10 +42,11 @@ def lab(binlog_lab: Lab) -> Lab:
 
 @pytest.fixture
 def check(request: pytest.FixtureRequest, lab: Lab) -> Check:
-    """The running check, by its marker."""
-    from conformance.harness.check import Check, marks_of
+    """The running check, as the manifest of its experiment says."""
+    from conformance.harness.check import Check
+    from conformance.harness.experiments.items import FACTS, judged_by
 
-    return Check(lab, *marks_of(request.node))
+    return Check(lab, request.node.stash[FACTS].id, judged_by(request.node))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,42 +1,40 @@
 """The assignment of checks to workers, when the checks of a run go side by side on servers of their own.
 
 The unit is a module of checks: its fixtures and its order stay as they are. Experiments that use the same further
-server (a replica, an applier fed by hand) share a lane. One worker takes the lane, so that such a server starts once.
-All other experiments go to whoever is free. When none is left, a worker with nothing to do helps with the longest lane:
-another start of such a server takes less time than an idle core loses.
+server (a replica, an applier fed by hand) share a lane, which their manifests name. One worker takes the lane, so that
+such a server starts once. All other experiments go to whoever is free, first what takes longest, so that the workers
+end together. When none is left, a worker with nothing to do helps with the longest lane: another start of such a
+server takes less time than an idle core loses.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from typing import TYPE_CHECKING, Final
+from collections import defaultdict, deque
+from typing import TYPE_CHECKING
+
+from conformance.harness.experiments.manifests import Experiment, experiments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-LANES: Final = (
-    ("replicas", "triggers", "costs", "conditions", "lob_pages", "table_metadata", "diff_lists"),  # a replica
-    ("diverged", "replica_schema", "deviations", "promoted"),  # a server for injected events, an applier
-)
-# The others: first what takes longest, so that the workers end together. What is not named here comes last.
-LONGEST_FIRST: Final = ("boundaries", "sql_interface", "updates", "relay_logs", "sdi", "lob_crashes", "lob_versions")
 
 
 class Lanes:
     """The modules of a run, given out to workers that are numbered from 0. ``rooms``: the room of each module."""
 
     def __init__(self, rooms: Iterable[tuple[str, str]]) -> None:
-        lanes: tuple[deque[str], ...] = tuple(deque() for _ in LANES)
+        known = experiments()
+        lanes: defaultdict[str, deque[str]] = defaultdict(deque)
         free: list[tuple[int, str]] = []
         for module, room in rooms:
-            lane = next((number for number, names in enumerate(LANES) if room in names), None)
-            if lane is not None:
-                lanes[lane].append(module)
+            experiment = known.get(room) or Experiment(room=room, checks={})
+            if experiment.lane:
+                lanes[experiment.lane].append(module)
             else:
-                free.append((LONGEST_FIRST.index(room) if room in LONGEST_FIRST else len(LONGEST_FIRST), module))
-        self._lanes = deque(filter(None, lanes))  # those that nobody has begun
+                free.append((experiment.seconds, module))
+        # Those that nobody has begun, the longest first.
+        self._lanes = deque(sorted(lanes.values(), key=len, reverse=True))
         self._own: dict[int, deque[str]] = {}
-        self._free = deque(module for _, module in sorted(free, key=lambda entry: entry[0]))
+        self._free = deque(module for _, module in sorted(free, key=lambda entry: -entry[0]))
 
     def workers(self, most: int) -> int:
         """The number of workers that have something to do."""

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.files import case_id, load_any_case, load_case
-from conformance.checks.conditions.cases import CONDITIONS
+from conformance.checks.diff_conditions.cases import CONDITIONS
 from conformance.checks.sql_interface.startup_cases import command_line_cases, startup_warning_cases
 from conformance.checks.sql_interface.variable_cases import (
     hint_cases,

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
 
-_CHECKS = Path(__file__).parent.parent / "checks"
 _OF_PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 
@@ -123,7 +122,12 @@ def command(
     with what the reference predicts. A subject, which is a decoder, gets the logs of the suite, and its row changes are
     compared with the expected ones. DIR gets index.html, results.json, run.jsonl, junit.xml and summary.md.
     """
-    from conformance.harness.profiles import PROFILES
+    from conformance.harness.experiments.manifests import ManifestError
+
+    try:
+        from conformance.harness.profiles import PROFILES
+    except ManifestError as problem:
+        raise CouldNotRun(f"the checks cannot be collected: {problem}") from problem
     from conformance.requirements.catalogue import REQUIREMENTS
     from conformance.requirements.deviations import DeviationError, load_deviations
     from conformance.servers.auto import parse_server_option
@@ -299,8 +303,9 @@ def _pytest(run: LabRun, *more: str) -> None:
     import pytest
 
     from conformance.cli import plugin
+    from conformance.runs.check_items import CHECKS
 
-    arguments = [str(_CHECKS), "-c", str(_CHECKS / "pytest.ini"), *more]
+    arguments = [str(CHECKS), "-c", str(CHECKS / "pytest.ini"), *more]
     hidden = {name: os.environ.pop(name) for name in _OF_PYTEST if name in os.environ}
     try:
         pytest.main(arguments, plugins=[plugin, run])
@@ -309,10 +314,10 @@ def _pytest(run: LabRun, *more: str) -> None:
 
 
 def _list(requirements: frozenset[str], profile: str, kinds: frozenset[bool]) -> int:
-    """Print the checks that would run, one a line."""
+    """Print the checks that would run, one a line: id, requirements, needs, file and sentence."""
     from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
-    from conformance.runs.check_items import check_name, requirements_of
+    from conformance.runs.check_items import check_name, needs_of, requirements_of
 
     run = LabRun(lambda _: Settings(), requirements=requirements, profile=profile, kinds=kinds)
     _pytest(run, "--collect-only")
@@ -324,5 +329,6 @@ def _list(requirements: frozenset[str], profile: str, kinds: frozenset[bool]) ->
         function = getattr(item, "function", None)
         sentence = (function.__doc__ or "").strip().splitlines()[0] if function is not None else ""
         names = ", ".join(sorted(requirements_of(item)))
-        click.echo(f"{check_name(item)}  [{names}]  {sentence}")
+        file = f"{item.path.parent.name}/{item.path.name}"
+        click.echo(f"{check_name(item)}  [{names}]  needs [{', '.join(needs_of(item))}]  {file}  {sentence}")
     return 0

@@ -27,11 +27,12 @@ def command(before: Path, after: Path, form: str) -> int:
 
     The exit code is 1 if B has a failure that A has not, else 0; 2 if A or B is no result of a run.
     """
+    from conformance.harness.experiments.former_ids import present
     from conformance.report import diff_text
     from conformance.report.diff import DiffError, compare, load
 
     try:
-        diff = compare(load(before), load(after))
+        diff = compare(load(before, present), load(after, present))
     except DiffError as error:
         raise Usage(str(error)) from error
     if form == "json":

@@ -22,6 +22,7 @@ from conformance.runs.check_items import (
     CHECKS,
     DECODERS,
     check_name,
+    former_name,
     is_about_subjects,
     is_check,
     profiles_of,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from conformance.harness.settings import Settings
     from conformance.report.directory import ReportDirectory
     from conformance.report.results import Summary
+    from conformance.requirements.volume import Shortfall
     from conformance.runs.recorded_runs import RecordedRun
     from conformance.runs.side_by_side import Link
     from conformance.stream import AnyRecord, Block, End
@@ -191,9 +193,12 @@ class LabRun(EndedChecks):
             return True  # else another column runs it, and the number of its checks is part of the stream
         if not self._requirements:
             return False
-        from conformance.checks.marks import named_requirements
+        from conformance.harness.experiments.manifests import ManifestError, judging
 
-        names = named_requirements(path)
+        try:
+            names = judging(path)
+        except ManifestError:  # whoever collects the file says so
+            return False
         return names is not None and names.isdisjoint(self._requirements)
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -208,7 +213,7 @@ class LabRun(EndedChecks):
 
     def _wanted(self, check: pytest.Item) -> bool:
         asked_for = not self._requirements or bool(self._requirements & requirements_of(check))
-        return asked_for and self._profile in (profiles_of(check) or {self._profile})
+        return asked_for and self._profile in profiles_of(check)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Start the run: the selected checks are known now."""
@@ -427,7 +432,7 @@ class LabRun(EndedChecks):
         """Put the tape of the check's module under the lab, if there are tapes."""
         self._now = check_name(item) if item in self.selected else ""
         if self._recording is not None and item in self.selected:
-            self._recording.begin(item.path, check_name(item), self._lab)
+            self._recording.begin(item.path, check_name(item), self._lab, former_name(item))
 
     def pytest_runtest_logfinish(self) -> None:
         """A check has ended in order."""
@@ -512,29 +517,35 @@ class LabRun(EndedChecks):
 
     def _silence(self, summary: Summary) -> str | None:
         """Which experiments looked at less than they must, whatever the reason."""
+        from conformance.harness.experiments.manifests import all_facts
         from conformance.report.wording import plural
-        from conformance.requirements.volume import shortfalls
+        from conformance.requirements.volume import UPDATES, shortfalls, unseen
         from conformance.stream import MODEL
 
         settings = self._make_settings(None)
-        short = [
-            (name, shortfall)
-            for name, subject in summary.subjects.items()
-            if subject.role in ("source", "decoder")
-            for shortfall in shortfalls(
-                summary.looked_at_of(name),
-                summary.excused[name] | summary.excused[MODEL],
-                requirements=self._requirements,
-                updates=None if subject.role == "source" and settings.server == "none" else settings.updates,
-                decoders=subject.role == "decoder",
+        listed = {
+            facts.id: facts.requirements
+            for facts in all_facts()
+            if facts.sizes and facts.room != UPDATES and self._profile in facts.profiles
+        }
+        short: list[tuple[str, Shortfall]] = []
+        for name, subject in summary.subjects.items():
+            if subject.role not in ("source", "decoder"):
+                continue
+            counted, excused = summary.looked_at_of(name), summary.excused[name] | summary.excused[MODEL]
+            decoders = subject.role == "decoder"
+            updates = None if not decoders and settings.server == "none" else settings.updates
+            found = (
+                *shortfalls(counted, excused, requirements=self._requirements, updates=updates, decoders=decoders),
+                *unseen(counted, excused, listed, requirements=self._requirements, decoders=decoders),
             )
-        ]
+            short += [(name, shortfall) for shortfall in found]
         if not short:
             return None
-        found = [f"{name}: {shortfall}" if self._columns else str(shortfall) for name, shortfall in short]
+        words = [f"{name}: {shortfall}" if self._columns else str(shortfall) for name, shortfall in short]
         experiments = {(name, shortfall.experiment) for name, shortfall in short}
-        more = f"; and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-        return f"{plural(len(experiments), 'experiment')} looked at too little: {'; '.join(found[:_TOLD])}{more}"
+        more = f"; and {len(words) - _TOLD} more" if len(words) > _TOLD else ""
+        return f"{plural(len(experiments), 'experiment')} looked at too little: {'; '.join(words[:_TOLD])}{more}"
 
     def close_lab(self, lab: Lab) -> None:
         """Close the lab, and then the tape that it closed its servers on."""

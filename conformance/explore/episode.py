@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 from conformance.explore.oracles.applied import apply_log
 from conformance.explore.oracles.growth import check_memory
 from conformance.explore.oracles.indexes import check_tables, compare_indexes
-from conformance.explore.oracles.problem import Problem
+from conformance.explore.oracles.problem import INCONCLUSIVE, Problem
 from conformance.explore.oracles.rebuilt import compare_copies
 from conformance.explore.oracles.replayed import replay_log
 from conformance.explore.oracles.replica import compare_replicas
 from conformance.explore.oracles.snapshot import Snapshot
 from conformance.explore.oracles.tables import TableFacts, describe, read
-from conformance.explore.oracles.twin import compare_answers, compare_rows
+from conformance.explore.oracles.twin import DECIDED_BY_PLAN, compare_answers, compare_rows
 from conformance.explore.places import place_of
 from conformance.explore.steps import SNAPSHOT, Step
 from conformance.explore.world import SIDES, Died, World
@@ -104,7 +104,10 @@ class Episode:
             yield "snapshot", self._snapshot.compare()
         self._snapshot_now()
         if world.twins:
-            yield "twin/rows", compare_rows(tables, rows["x"], rows["y"])
+            different = list(compare_rows(tables, rows["x"], rows["y"]))
+            if different and any(step.shape == DECIDED_BY_PLAN for step in self.script):
+                different = [Problem(INCONCLUSIVE, f"rows behind {DECIDED_BY_PLAN}", different[0].detail)]
+            yield "twin/rows", different
         yield "replica", compare_replicas(world, tables, rows)
         yield "index", compare_indexes(world, tables)
         if last:

@@ -210,9 +210,10 @@ class Explorer:
         finally:
             trials.close()
         finding = Finding(final, shortest, topology, self.plan.seed, number)
-        same = self.findings.get(finding.signature)
+        same = next((one for one in self.findings.values() if one.is_same(finding)), None)
         if same is not None:
             same.hits += 1
+            same.traits &= finding.traits
             return
         finding.known = self._listed(final, shortest)
         finding.name = f"{final.oracle}-{len(self.findings) + 1}"

@@ -7,7 +7,7 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.explore.steps import Script, dump_script
 from conformance.explore.traits import traits_of
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.explore.oracles.problem import Problem
+
+_ALIKE: Final = 2  # traits that two findings of one fault share
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,11 @@ class Finding:
     def signature(self) -> tuple[str, ...]:
         """What findings of one fault share: the oracle, the kind, and the traits of the shortest script."""
         return (*self.problem.key, *sorted(self.traits))
+
+    def is_same(self, other: Finding) -> bool:
+        """Whether another finding is this fault: the same kind of problem, and two traits or all in common."""
+        common = self.traits & other.traits
+        return self.problem.key == other.problem.key and (len(common) >= _ALIKE or self.traits == other.traits)
 
     def as_json(self) -> dict[str, Any]:
         """The finding as JSON values."""

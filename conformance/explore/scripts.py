@@ -73,6 +73,13 @@ def render(script: Sequence[Step], problem: Problem, header: Iterable[str] = ())
     return "sql", _sql(script, problem, header)
 
 
+def _statement(text: str) -> str:
+    """A statement with its end: a routine's body has ends of its own."""
+    if " BEGIN " in text:
+        return f"DELIMITER $$\n{text}$$\nDELIMITER ;"
+    return f"{text};"
+
+
 def _opening(schema: str) -> list[str]:
     return [
         f"DROP SCHEMA IF EXISTS {schema};",
@@ -87,10 +94,12 @@ def _sql(script: Sequence[Step], problem: Problem, header: Iterable[str]) -> str
     if problem.oracle == "twin":
         for side, title in (("x", FIRST), ("y", SECOND)):
             lines += [*_opening(f"{SCHEMA}_{side}"), f"SELECT '{title}' AS '';"]
-            lines += [f"{step.base if side == 'x' else step.twin};" for step in script if side == "x" or not step.alone]
+            lines += [
+                _statement(step.base if side == "x" else step.twin) for step in script if side == "x" or not step.alone
+            ]
             lines += [f"{query};" for query in problem.show]
         return "\n".join(lines) + "\n"
-    lines += [*_opening(SCHEMA), *(f"{step.base};" for step in script), *_looks(problem)]
+    lines += [*_opening(SCHEMA), *(_statement(step.base) for step in script), *_looks(problem)]
     return "\n".join(lines) + "\n"
 
 
@@ -121,7 +130,7 @@ def _shell(script: Sequence[Step], problem: Problem, header: Iterable[str]) -> s
     waiting: list[str] = []
     for step in script:
         if step.text != SNAPSHOT:
-            waiting.append(f"{step.base};")
+            waiting.append(_statement(step.base))
             continue
         parts.append(_run("main", waiting))
         waiting = []

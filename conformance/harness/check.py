@@ -50,8 +50,7 @@ class Check(Recorder):
         return self.lab.settings.profile == "quick"
 
     def size(self, name: str = "") -> int:
-        """How much the check does in this profile: the entry of ``profiles.toml`` under the check's id (and
-        ``name``)."""
+        """How much the check does in this profile, by its manifest. ``name``: of one of several sizes."""
         return SIZES[f"{self.id}/{name}" if name else self.id][self.lab.settings.profile]
 
     def blocks(self, name: str = "") -> range:
@@ -152,12 +151,6 @@ class Check(Recorder):
             return self.lab.old_maker()
         except ServerUnavailable as error:
             self.skip(str(error))
-
-
-def marks_of(item: pytest.Item) -> tuple[str, tuple[str, ...]]:
-    """The id and the requirements that an item is marked with: ``check(id, *requirements)``."""
-    marks = list(item.iter_markers("check"))
-    return (marks[0].args[0] if marks else ""), tuple(name for mark in marks for name in mark.args[1:])
 
 
 @contextmanager

@@ -16,9 +16,9 @@ from conformance.harness.campaign.blocks import block_sizes
 from conformance.harness.campaign.captures import captured_blocks
 from conformance.harness.campaign.run import Campaign, CampaignFailed
 from conformance.harness.check import Check
+from conformance.harness.experiments.manifests import experiments
 from conformance.harness.findings import StoredCase
 from conformance.harness.shrinking import shrink_live
-from conformance.judge.updates import attribution
 from conformance.judge.updates.compare import REFUSED
 from conformance.stream import Evidence
 from conformance.verdict import Verdict
@@ -54,24 +54,15 @@ class UpdateCheck:
 
 
 UPDATE_CHECKS: Final = {
-    check.id: check
-    for check in (
-        UpdateCheck(
-            id="updates/event-bytes",
-            kinds=frozenset(("event", "events", "outcome")),
-            requirements=attribution.ALL,
-            verdict=Verdict.FAIL,
-        ),
-        UpdateCheck(id="updates/decode", kinds=frozenset(("decode",)), requirements=("F3",), verdict=Verdict.FAIL),
-        UpdateCheck(id="updates/apply", kinds=frozenset(("apply",)), requirements=("FR2",), verdict=Verdict.FAIL),
-        UpdateCheck(
-            id="updates/storage",
-            kinds=frozenset(("size", "free")),
-            requirements=("IP1",),
-            verdict=Verdict.DIFFERS,
-        ),
-        UpdateCheck(id="updates/text", kinds=frozenset(("text",)), requirements=("IP2",), verdict=Verdict.DIFFERS),
+    facts.id: UpdateCheck(id=facts.id, kinds=frozenset(kinds), requirements=facts.requirements, verdict=verdict)
+    for name, kinds, verdict in (
+        ("event-bytes", ("event", "events", "outcome"), Verdict.FAIL),
+        ("decode", ("decode",), Verdict.FAIL),
+        ("apply", ("apply",), Verdict.FAIL),
+        ("storage", ("size", "free"), Verdict.DIFFERS),
+        ("text", ("text",), Verdict.DIFFERS),
     )
+    for facts in (experiments()["updates"].checks[name],)
 }
 
 

@@ -91,7 +91,7 @@ def record_not_shown(check: Check, gone: Sequence[Deviation]) -> None:
     """
     if check.failures.count:
         return
-    listed = check.named(f"{check.id}-listed")
+    listed = check.part("listed")
     for number, entry in enumerate(gone):
         record_witness(
             listed, entry, number, shown=False, found="", looked_at="no generated event shows it", seconds=0.0

@@ -18,7 +18,7 @@ from conformance.stream import DECODER, RUN_FILE, SCHEMA, StreamError, Subject, 
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 RESULTS_FILE = "results.json"
@@ -125,12 +125,18 @@ class Diff:
         }
 
 
-def load(path: Path) -> Side:
-    """Read a report's directory, a ``results.json`` or a ``run.jsonl``; raises :class:`DiffError`."""
+def load(path: Path, present: Callable[[str], str] = str) -> Side:
+    """Read a report's directory, a ``results.json`` or a ``run.jsonl``; raises :class:`DiffError`.
+
+    ``present``: of a signature that an earlier version of the kit wrote, that of today.
+    """
     if path.is_dir():
         stream = path / RUN_FILE
-        return _of_stream(str(path), stream) if stream.exists() else _of_results(str(path), path / RESULTS_FILE)
-    return _of_stream(str(path), path) if path.suffix == ".jsonl" else _of_results(str(path), path)
+        if not stream.exists():
+            return _of_results(str(path), path / RESULTS_FILE, present)
+        return _of_stream(str(path), stream, present)
+    read = _of_stream if path.suffix == ".jsonl" else _of_results
+    return read(str(path), path, present)
 
 
 def compare(before: Side, after: Side) -> Diff:
@@ -141,13 +147,13 @@ def compare(before: Side, after: Side) -> Diff:
     return Diff(before, after, subjects, tuple(_sorted(requirements)), tuple(_sorted(cases)))
 
 
-def _of_stream(name: str, path: Path) -> Side:
+def _of_stream(name: str, path: Path, present: Callable[[str], str]) -> Side:
     try:
         stream = read_stream(path)
     except StreamError as error:
         raise DiffError(str(error)) from error
     summary = Summary(stream.records, problem=stream.problem)
-    side = _side(name, summary.to_results())
+    side = _side(name, summary.to_results(), present)
     for subject, verdicts in summary.matrix.verdicts.items():
         side.cases[subject] = {
             case: (verdict.requirement, Result(verdict.verdict, int(verdict.fails)))
@@ -157,12 +163,12 @@ def _of_stream(name: str, path: Path) -> Side:
     return side
 
 
-def _of_results(name: str, path: Path) -> Side:
+def _of_results(name: str, path: Path, present: Callable[[str], str]) -> Side:
     try:
         results = json.loads(path.read_bytes())
         if results["schema"] != SCHEMA:
             raise DiffError(f"{path}: schema {results['schema']} is not known, only {SCHEMA}")
-        side = _side(name, results)
+        side = _side(name, results, present)
         _ = side.subjects, side.cells, side.note
     except OSError as error:
         raise DiffError(f"{path}: {error.strerror}") from error
@@ -171,14 +177,15 @@ def _of_results(name: str, path: Path) -> Side:
     return side
 
 
-def _side(name: str, results: dict[str, Any]) -> Side:
+def _side(name: str, results: dict[str, Any], present: Callable[[str], str]) -> Side:
     """A run with the failures that ``results.json`` lists."""
     side = Side(name, results)
     roles = {each["id"]: each["role"] for each in results["subjects"]}
     for failure in results["failures"]:
-        known = failure["case"] if roles.get(failure["subject"]) == DECODER else failure.get("signature")
+        signature = "" if roles.get(failure["subject"]) == DECODER else failure.get("signature")
+        known = present(signature) if signature else failure["case"]
         found = failure["requirement"], Result(Verdict(failure["verdict"]), 1)
-        side.cases.setdefault(failure["subject"], {}).setdefault(known or failure["case"], found)
+        side.cases.setdefault(failure["subject"], {}).setdefault(known, found)
     return side
 
 

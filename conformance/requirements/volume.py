@@ -3,6 +3,8 @@
 Silence is no pass. An experiment that is gone, returns at once or gets half of its list leaves no trace in verdicts;
 here it leaves one. The numbers (``python -m tests.volume``) come from runs of the profile quick on sound servers of
 several versions. They are seven tenths of the Cases of these runs, and 1 where the runs differ.
+
+This list is apart from the manifests of the experiments on purpose: what is gone together with its manifest is missed.
 """
 
 from __future__ import annotations
@@ -67,3 +69,25 @@ def shortfalls(
             cases = counted.get((experiment, requirement), 0)
             if cases < due and (experiment, requirement) not in excused:
                 yield Shortfall(experiment, requirement, cases, due)
+
+
+def unseen(
+    counted: Collection[tuple[str, str]],
+    excused: Collection[tuple[str, str]],
+    listed: Mapping[str, Collection[str]],
+    *,
+    requirements: Collection[str] = (),
+    decoders: bool = False,
+) -> Iterator[Shortfall]:
+    """Yield the listed experiments that are too new for ``volume.toml``, where they looked at no Case of a requirement.
+
+    ``listed``: experiment -> requirements, as the manifests have them.
+    """
+    known = {experiment.partition("[")[0] for experiment in least_cases()}
+    told = {(experiment.partition("[")[0], requirement) for experiment, requirement in (*counted, *excused)}
+    for experiment, rows in listed.items():
+        if experiment in known or experiment.startswith(_DECODERS) is not decoders:
+            continue
+        for requirement in rows:
+            if (not requirements or requirement in requirements) and (experiment, requirement) not in told:
+                yield Shortfall(experiment, requirement, 0, 1)

@@ -1,4 +1,4 @@
-"""The names and marks of the kit's checks that pytest collected. pytest loads this module in every project."""
+"""The kit's checks that pytest collected, and their facts. pytest loads this module in every project."""
 
 from __future__ import annotations
 
@@ -9,13 +9,23 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import pytest
 
+    from conformance.harness.experiments.manifests import CheckFacts
+
 CHECKS: Final = Path(__file__).parent.parent / "checks"
 DECODERS: Final = "decoders"  # the room of checks whose items are about subjects; all others are about servers
 
 
 def check_name(item: pytest.Item) -> str:
-    """The name of a check: its room and its function."""
-    return f"{item.path.parent.name}/{item.name}"
+    """The name of a check: its id, with the parameters of the item where it has several."""
+    _, bracket, parameters = item.name.partition("[")
+    return f"{_facts(item).id}{bracket}{parameters}"
+
+
+def former_name(item: pytest.Item) -> str:
+    """The name of a check before it had an id of its own: its room and its function."""
+    from conformance.harness.experiments.former_ids import former_room
+
+    return f"{former_room(item.path.parent.name)}/{item.name}"
 
 
 def is_check(node: pytest.Item | pytest.Collector) -> bool:
@@ -33,11 +43,24 @@ def is_about_subjects(check: pytest.Item) -> bool:
     return check.path.parent.name == DECODERS
 
 
-def profiles_of(item: pytest.Item) -> set[str]:
-    """The profiles that a check is marked with. An empty set: the check runs in all profiles."""
-    return {str(name) for mark in item.iter_markers("profile") for name in mark.args}
+def profiles_of(item: pytest.Item) -> tuple[str, ...]:
+    """The profiles that a check runs in."""
+    return _facts(item).profiles
+
+
+def needs_of(item: pytest.Item) -> tuple[str, ...]:
+    """The needs that a check has of the server under test."""
+    return _facts(item).needs
 
 
 def requirements_of(item: pytest.Item) -> set[str]:
-    """The requirements that a check is marked with."""
-    return {str(name) for mark in item.iter_markers("check") for name in mark.args[1:]}
+    """The requirements that a check judges."""
+    from conformance.harness.experiments.items import judged_by
+
+    return set(judged_by(item))
+
+
+def _facts(item: pytest.Item) -> CheckFacts:
+    from conformance.harness.experiments.items import FACTS
+
+    return item.stash[FACTS]

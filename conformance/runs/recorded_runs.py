@@ -55,15 +55,15 @@ class RecordedRun:
         self._introduced.append(record)
         return True
 
-    def begin(self, module: Path, check: str, lab: Lab | None) -> None:
-        """A check begins, maybe as the first of its module."""
+    def begin(self, module: Path, check: str, lab: Lab | None, former: str = "") -> None:
+        """A check begins, maybe as the first of its module. ``former``: its name in older recordings."""
         name = f"{module.parent.name}.{module.stem}"
         if name != self._module:
             self._end_module(lab)
-            self.tapes.begin_module(name)
+            self.tapes.begin_module(name, f"{former.partition('/')[0]}.{module.stem}")
             self._module = name
         self.running = True
-        self.tapes.begin(check)
+        self.tapes.begin(check, former)
 
     def close(self, lab: Lab) -> None:
         """Close the lab, and the tape of the last module."""

@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from conformance.checks.lanes import LANES, LONGEST_FIRST, Lanes
+from conformance.checks.lanes import Lanes
+from conformance.harness.experiments.manifests import experiments
 
 CHECKS = Path(__file__).parents[2] / "conformance" / "checks"
 ROOMS = [(str(path), path.parent.name) for path in sorted(CHECKS.glob("*/check*.py"))]
+LANES = [
+    {experiment.room for experiment in experiments().values() if experiment.lane == lane}
+    for lane in ("replica", "applier")
+]
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 8])
@@ -37,26 +42,24 @@ def test_every_module_runs_once_and_a_lane_has_one_worker_while_others_have_work
 
 
 def test_a_lane_keeps_the_order_of_its_checks() -> None:
-    lanes = Lanes([("a", LANES[0][1]), ("b", "other"), ("c", LANES[0][0]), ("d", LONGEST_FIRST[0])])
+    lanes = Lanes([("a", "triggers"), ("b", "other"), ("c", "replicas"), ("d", "boundaries")])
     assert [lanes.take(0) for _ in range(5)] == ["a", "c", "d", "b", None]
 
 
 def test_whoever_has_nothing_left_helps_at_the_end_of_the_longest_lane() -> None:
-    lanes = Lanes([*((name, LANES[0][0]) for name in "abc"), *((name, LANES[1][0]) for name in "de"), ("f", "other")])
+    lanes = Lanes([*((name, "replicas") for name in "abc"), *((name, "deviations") for name in "de"), ("f", "other")])
     assert [lanes.take(number) for number in (0, 1, 2, 2, 2, 2, 2)] == ["a", "d", "f", "c", "b", "e", None]
 
 
 def test_there_are_no_more_workers_than_work() -> None:
     assert Lanes([]).workers(3) == 0
-    assert Lanes([("a", LANES[0][0]), ("b", LANES[0][1])]).workers(3) == 1
-    assert Lanes([("a", LANES[0][0]), ("b", "other"), ("c", "other")]).workers(9) == 3
+    assert Lanes([("a", "replicas"), ("b", "triggers")]).workers(3) == 1
+    assert Lanes([("a", "replicas"), ("b", "other"), ("c", "other")]).workers(9) == 3
     assert Lanes(ROOMS).workers(3) == 3
 
 
-def test_every_named_room_is_one_of_the_kit() -> None:
-    named = [name for names in (*LANES, LONGEST_FIRST) for name in names]
-    assert set(named) <= {room for _, room in ROOMS}
-    assert len(set(named)) == len(named)
+def test_every_lane_is_one_of_the_two() -> None:
+    assert {experiment.lane for experiment in experiments().values()} == {"", "replica", "applier"}
 
 
 def test_the_experiments_that_need_a_replica_share_a_lane() -> None:
@@ -66,4 +69,4 @@ def test_the_experiments_that_need_a_replica_share_a_lane() -> None:
         for path in CHECKS.rglob("*.py")
         if any(word in path.read_text("utf-8") for word in ("lab.pair(", "lab.chain("))
     }
-    assert asking == set(LANES[0])
+    assert asking == LANES[0]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.files import load_any_case, validate
-from conformance.checks.conditions.cases import CONDITIONS
 from conformance.checks.decoders.suite import load_suite
 from conformance.checks.decoders.suite.archive import load_suite as read_archive
+from conformance.checks.diff_conditions.cases import CONDITIONS
 from conformance.checks.suite import CAPTURE, suite
 from conformance.cli import main as frame
 from conformance.reference.binlog.files import decode_file

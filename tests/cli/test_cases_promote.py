@@ -11,7 +11,7 @@ import pytest
 from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.by_hand.injection import Demand, Injection, full_image, partial_image
 from conformance.cases.files import dump_case, load_any_case, validate
-from conformance.checks.promoted import check as test_promoted
+from conformance.checks.promoted_cases import check as test_promoted
 from conformance.checks.suite import suite
 from conformance.cli import main as frame
 from conformance.harness import promoted

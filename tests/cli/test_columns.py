@@ -13,6 +13,8 @@ import pytest
 from conformance import interrupts
 from conformance.cli.plugin import LabRun
 from conformance.harness.campaign.run import CampaignFailed
+from conformance.harness.experiments.items import FACTS
+from conformance.harness.experiments.manifests import CheckFacts
 from conformance.harness.settings import Settings
 from conformance.runs.columns import column_names, server_pairs
 from conformance.servers.errors import CaptureError, ConnectionLost, NoBinaryLog, ProtocolError, SqlError
@@ -80,10 +82,11 @@ class Item:
     def __init__(self, name: str, *requirements: str) -> None:
         self.name = name
         self.path = Path("some/check.py")
-        self._requirements = requirements
+        self.stash = {FACTS: CheckFacts(room="some", name=name, requirements=requirements)}
 
     def iter_markers(self, name: str) -> list[Any]:
-        return [SimpleNamespace(args=("some/check", *self._requirements))] if name == "check" else []
+        assert name == "judges"
+        return []
 
 
 def column(
@@ -102,7 +105,7 @@ def column(
         settings=settings, lives=lives, known=known, revive=revive, subject="a", sink=sunk.append,
         server=SimpleNamespace(id="under-test"),
     )  # fmt: skip
-    run.selected = [Item("test_one", "FR1"), Item("test_two", "FR2", "FR3"), Item("test_three", "FR4")]
+    run.selected = [Item("one", "FR1"), Item("two", "FR2", "FR3"), Item("three", "FR4")]
     run._run_items = {run.selected[0]}
     return run
 
@@ -114,10 +117,10 @@ def test_a_statement_that_the_server_does_not_know_costs_one_check() -> None:
     sunk: list[Any] = []
     run = column(sunk)
     assert run._refused(run.selected[1], REFUSED)
-    assert {(record.subject, record.check) for record in sunk} == {("a", "some/test_two")}
+    assert {(record.subject, record.check) for record in sunk} == {("a", "some/two")}
     assert [record.requirement for record in sunk if isinstance(record, CaseVerdict)] == ["FR2", "FR3"]
     assert [record.verdicts for record in sunk if isinstance(record, Block)] == [{"not-run": 1}]
-    assert run.column_errors[0].startswith("a: some/test_two: the server refused a statement of the check itself: 1064")
+    assert run.column_errors[0].startswith("a: some/two: the server refused a statement of the check itself: 1064")
     assert not run.stops
 
 
@@ -127,7 +130,7 @@ def test_it_costs_one_check_of_a_run_on_one_server_too() -> None:
     run._lab.settings.column = ""
     assert run._refused(run.selected[1], REFUSED)
     assert [record.verdicts for record in sunk if isinstance(record, Block)] == [{"not-run": 1}]
-    assert run.column_errors[0].startswith("some/test_two: the server refused a statement of the check itself: 1064")
+    assert run.column_errors[0].startswith("some/two: the server refused a statement of the check itself: 1064")
     assert not run.stops
 
 
@@ -152,7 +155,7 @@ def test_a_death_costs_one_check_and_the_others_run(error: Exception) -> None:
     assert revived == [True]
     assert not run.stops
     assert run.could_not_run is None
-    assert [message.split(":")[0] for message in run.column_errors] == ["some/test_two"]  # so the run ends with 3
+    assert [message.split(":")[0] for message in run.column_errors] == ["some/two"]  # so the run ends with 3
 
 
 def test_a_recorded_death_costs_one_check_though_nothing_can_be_revived() -> None:
@@ -198,7 +201,7 @@ def test_an_answer_that_nobody_foresaw_costs_one_check(error: Exception, columns
     run = column(sunk, columns=columns)
     assert run._unforeseen(run.selected[1], error)
     assert [record.verdicts for record in sunk if isinstance(record, Block)] == [{"not-run": 1}]
-    assert "some/test_two: it cannot go on with what it was told: " in run.column_errors[0]
+    assert "some/two: it cannot go on with what it was told: " in run.column_errors[0]
     assert str(error) in run.column_errors[0]
     assert not run.stops
 
@@ -228,7 +231,7 @@ def test_a_recording_that_lacks_an_answer_hides_no_cause() -> None:
     error.__context__ = ProtocolError("expected one row, got 0")
     assert run._unanswered(run.selected[1], SimpleNamespace(excinfo=SimpleNamespace(value=error)))
     assert run.column_errors[0].endswith(
-        "some/test_two: it cannot go on with what it was told: expected one row, got 0; behind that, the recording has"
+        "some/two: it cannot go on with what it was told: expected one row, got 0; behind that, the recording has"
         " no answer to X"
     )
 
@@ -252,7 +255,7 @@ def test_what_is_left_of_a_dead_column_did_not_run() -> None:
     sunk: list[Any] = []
     run = column(sunk, known=False)
     run._failed_to_run(ConnectionLost("gone\nwith its log"))
-    assert [record.check for record in sunk if isinstance(record, Block)] == ["some/test_two", "some/test_three"]
+    assert [record.check for record in sunk if isinstance(record, Block)] == ["some/two", "some/three"]
     assert [record.note for record in sunk if isinstance(record, Subject)] == ["could not run: gone"]
     assert run.could_not_run is None
     assert run.column_errors == ["a: gone\nwith its log"]

@@ -195,7 +195,7 @@ def test_options_for_a_server_at_an_address_are_a_usage_error(server: ProcessSer
 def test_a_requirement_selects_its_checks_only(server: ProcessServer, tmp_path: Path) -> None:
     end = run_on(server, "-r", "FR11", "--report", tmp_path / "report")
     assert end.code == 0, end.text
-    assert {record["check"] for record in records(tmp_path / "report") if record["type"] == "block"} == {"sizes/twins"}
+    assert {record["check"] for record in records(tmp_path / "report") if record["type"] == "block"} == {"costs/sizes"}
     assert results(tmp_path / "report")["run"]["selected"] == 1
 
 
@@ -204,8 +204,7 @@ def test_the_checks_are_listed_without_a_server() -> None:
     assert end.code == 0, end.text
     lines = end.out.splitlines()
     assert [line.split()[0] for line in lines] == [
-        "conditions/test_condition[D5]", "triggers/test_partitions", "updates/test_event_bytes",
-        "updates/test_storage",
+        "diff_conditions/statements[D5]", "triggers/partitions", "updates/event-bytes", "updates/storage",
     ]  # fmt: skip
 
 
@@ -215,7 +214,7 @@ def test_what_takes_an_hour_is_in_the_profile_soak_only_and_elsewhere_its_figure
     assert "--profile soak -r FR15" in end.err
     listed = lab("conformance", "--list", "-r", "FR15", "--profile", "soak")
     assert [line.split()[0] for line in listed.out.splitlines()] == [
-        "costs/test_instructions[source]", "costs/test_instructions[replica]",
+        "costs/instructions[source]", "costs/instructions[replica]",
     ]  # fmt: skip
     reasons = {}
     for profile in ("quick", "soak"):

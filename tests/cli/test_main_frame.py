@@ -68,7 +68,7 @@ def test_the_version_is_printed() -> None:
 def test_the_commands_are_those_of_the_contract() -> None:
     assert list(frame.COMMANDS) == [
         "conformance", "decode", "apply", "check", "expand", "predict", "explain", "sdi", "lob", "servers", "subjects",
-        "smoke", "serve", "restarts", "replay", "cases", "fuzz", "matrix", "report", "diff", "doctor",
+        "smoke", "serve", "restarts", "replay", "cases", "fuzz", "explore", "matrix", "report", "diff", "doctor",
     ]  # fmt: skip
 
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.requirements.volume import UPDATES, least_cases, shortfalls
+from conformance.requirements.volume import UPDATES, least_cases, shortfalls, unseen
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.servers.install.installation import Installation
 
-CRASHES = "sdi_design/test_a_copy_is_readable_after_a_crash_at_any_moment"
+CRASHES = "sdi_design/crashes"
 _SILENT = """
 import sys
 import pytest
@@ -43,6 +43,13 @@ known = plugin.LabRun.pytest_ignore_collect
 plugin.LabRun.pytest_ignore_collect = lambda self, collection_path: (
     True if collection_path.parent.name == "sdi_design" else known(self, collection_path))
 """,
+    "deleted with its manifest": """
+from conformance.harness.experiments import manifests
+del manifests.experiments()["sdi_design"]
+known = plugin.LabRun.pytest_ignore_collect
+plugin.LabRun.pytest_ignore_collect = lambda self, collection_path: (
+    True if collection_path.parent.name == "sdi_design" else known(self, collection_path))
+""",
     "one function deleted": """
 def pytest_itemcollected(self, item): pass
 def modify(self, session, config, items):
@@ -54,15 +61,20 @@ name = plugin.check_name
 plugin.check_name = lambda item: name(item).replace("sdi_design", "sdi_drafts")
 """,
     "returns at once": "def plant(item): item.obj = lambda check: None",
+    "returns at once, and is too new for the list": """
+from conformance.requirements import volume
+del volume.least_cases()["sdi_design/crashes"]
+def plant(item): item.obj = lambda check: None
+""",
     "skipped": "def plant(item): item.add_marker(pytest.mark.skip(reason='later'))",
     "half of its list": """
 size = Check.size
 Check.size = lambda self, name="": size(self, name) // 2
 """,
     "for no requirement": """
-def plant(item):
-    if "after_a_crash" in item.name:
-        item.own_markers[:] = [pytest.mark.check("sdi-design/crashes").mark]
+from conformance.harness.experiments import items
+judged = items.judged_by
+items.judged_by = lambda item: () if "after_a_crash" in item.name else judged(item)
 """,
     "exits": """
 from _pytest import python
@@ -112,6 +124,16 @@ def test_each_requirement_counts_by_itself() -> None:
     assert not list(shortfalls(fewer, {(CRASHES, "SDI34")}, updates=100))
     assert not list(shortfalls(fewer, (), requirements={"FR1"}, updates=100))
     assert len(list(shortfalls({**sound, **_updates(99)}, (), updates=100))) == len(_updates(99))
+
+
+def test_a_check_that_is_too_new_for_the_list_looks_at_something() -> None:
+    listed = {CRASHES: ("SDI34",), "new/one": ("SDI34", "FR1")}
+    told = {(CRASHES, "SDI34"), ("new/one[a]", "FR1")}
+    (found,) = unseen(told, (), listed)
+    assert str(found) == "new/one: 0 cases of SDI34, expected 1 or more"
+    assert not list(unseen(told, {("new/one", "SDI34")}, listed))
+    assert not list(unseen(told, (), listed, requirements={"FR1"}))
+    assert not list(unseen(told, (), listed, decoders=True))
 
 
 def _updates(number: int) -> dict[tuple[str, str], int]:

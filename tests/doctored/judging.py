@@ -87,7 +87,7 @@ class DoctoredRecording(Recording):
 
     content: TapeContent | None = None
 
-    def begin_module(self, name: str) -> None:
+    def begin_module(self, name: str, former: str = "") -> None:
         assert self.manifest is not None
         if self.content is None:
             self.content = open_tape(self.path, self.manifest, f"{name}.tape")

@@ -49,7 +49,7 @@ UPDATES: Final = 100
 SHARE: Final = 10
 """A run on a double does one in so many of the Cases of the profile quick, but every check."""
 # A round of tables has every kind of column; and listed crashes of the client must be met.
-_WHOLE: Final = ("row-values/tables", "printing/values")
+_WHOLE: Final = ("row_values/values/tables", "mysqlbinlog_damage/values")
 
 
 class _Run(LabRun):

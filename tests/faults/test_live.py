@@ -38,8 +38,11 @@ def test_a_fault_meets_some_updates_its_own_room_and_then_everything() -> None:
 
 def test_the_first_failure_is_enough() -> None:
     planned = live.steps(TEXT, 100, "1", "auto")
-    found = live.judge(TEXT, planned, Kept(None), answering(its_own_room="printing/text (FR7): another line"))
-    assert found == {"updates": Outcome(None, 1.0), "its own room": Outcome("printing/text (FR7): another line", 1.0)}
+    found = live.judge(TEXT, planned, Kept(None), answering(its_own_room="mysqlbinlog_output/text (FR7): another line"))
+    assert found == {
+        "updates": Outcome(None, 1.0),
+        "its own room": Outcome("mysqlbinlog_output/text (FR7): another line", 1.0),
+    }
     assert live.line(TEXT, found).startswith("caught text.pseudo_json")
 
 

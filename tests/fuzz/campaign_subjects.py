@@ -17,8 +17,8 @@ from fuzz.campaigns.inputs import APPLIER, CLIENT, REPLICA, STATEMENTS
 from fuzz.campaigns.journal import Journal
 from fuzz.campaigns.known import read_known
 from fuzz.campaigns.trial import Bench
-from tests.checks.diverged import planted_injections, planted_transactions
-from tests.checks.diverged.faults_of_crashes import PRINTER_DIES_AT
+from tests.checks.diverged_documents import planted_injections, planted_transactions
+from tests.checks.diverged_documents.faults_of_crashes import PRINTER_DIES_AT
 from tests.fuzz.faults_of_campaigns import HUNG
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from conformance.cases.by_hand.injection import MISSING_ROW, Injection, Injectio
 from conformance.judge.damage.crashes import damage_of
 from conformance.reference.event_types import EventType
 from conformance.servers.roles.relay_log_applier import LogEnd
-from tests.checks.diverged.faults_of_crashes import AT_MEMBER, BUILD, as_released
+from tests.checks.diverged_documents.faults_of_crashes import AT_MEMBER, BUILD, as_released
 from tests.faults.fault import Fault
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from conformance.verdict import Verdict
 from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.findings import diff_bytes
 from fuzz.campaigns.inputs import APPLIER, CLIENT, DIVERGED, MALFORMED, REPLICA, STATEMENTS, STREAMS, RelayLog
-from tests.checks.diverged import planted_injections, planted_transactions
-from tests.checks.diverged.faults_of_crashes import CRASH_FAULTS, as_released, perfect
+from tests.checks.diverged_documents import planted_injections, planted_transactions
+from tests.checks.diverged_documents.faults_of_crashes import CRASH_FAULTS, as_released, perfect
 from tests.faults.runner import Faulty, each
 from tests.fuzz.campaign_subjects import campaign, faultless_applier, plant_applier, plant_client
 from tests.fuzz.faults_of_campaigns import CLIENT_FAULTS, LOG_FAULTS, MALFORMED_FAULTS, SERVER_FAULTS

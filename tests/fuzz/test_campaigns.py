@@ -28,8 +28,8 @@ from fuzz.campaigns.table import bucket_lines, outcome_lines
 from fuzz.campaigns.trial import Trial
 from fuzz.mutators.framing import split_file
 from generators import random_damage
-from tests.checks.diverged.faults_of_crashes import AT_MEMBER, as_released
-from tests.checks.diverged.planted_injections import faultless
+from tests.checks.diverged_documents.faults_of_crashes import AT_MEMBER, as_released
+from tests.checks.diverged_documents.planted_injections import faultless
 from tests.fuzz.campaign_subjects import campaign
 
 if TYPE_CHECKING:

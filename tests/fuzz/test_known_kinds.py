@@ -16,7 +16,7 @@ from fuzz.campaigns.campaign import Budget
 from fuzz.campaigns.inputs import MALFORMED, REPLICA, STATEMENTS, STREAMS
 from fuzz.campaigns.known import FILE, read_known
 from fuzz.campaigns.table import bucket_lines
-from tests.checks.diverged.faults_of_crashes import as_released
+from tests.checks.diverged_documents.faults_of_crashes import as_released
 from tests.faults.runner import Faulty, each
 from tests.fuzz.campaign_subjects import campaign
 from tests.fuzz.faults_of_campaigns import PLACE_FAULTS, READER, anywhere, on_another_build

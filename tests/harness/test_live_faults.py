@@ -10,10 +10,10 @@ import pytest
 
 from conformance.cases.files import load_any_case, load_case
 from conformance.cases.sql_case import SqlCase
-from conformance.checks.conditions import cases as conditions
-from conformance.checks.conditions import check as test_conditions
 from conformance.checks.costs import check_sizes as test_sizes
 from conformance.checks.deviations import check as test_deviations
+from conformance.checks.diff_conditions import cases as conditions
+from conformance.checks.diff_conditions import check as test_conditions
 from conformance.checks.sql_interface.variable_cases import privilege_cases
 from conformance.checks.sql_interface.warning_cases import session_cases
 from conformance.harness import findings, update_checks
@@ -243,7 +243,7 @@ def test_a_server_without_the_option_fails_the_conditions(
     assert verdict.statements[-1].startswith("UPDATE t SET")
     assert verdict.replay == f"binlog-lab replay {verdict.case_file}"
     assert load_any_case(json.loads((found.folder / f"{verdict.case}.json").read_text("utf-8"))).id == verdict.case
-    assert found.failing == {"conditions/D1"}
+    assert found.failing == {"diff_conditions/statements/D1"}
     assert found.exit_code == 1
 
 
@@ -335,7 +335,7 @@ def test_a_server_that_ignores_the_option_fails_the_size_formula(
         return run_case(connection, capture, replace(script, case=replace(script.case, session=session)), schema)
 
     monkeypatch.setattr(test_sizes, "run_case", always_off)
-    monkeypatch.setitem(SIZES["sizes/twins"], "quick", 1)
+    monkeypatch.setitem(SIZES["costs/sizes"], "quick", 1)
     found = record()
     found.fails(test_sizes.test_sizes, r"another size|other events")
     assert len(scripts) == 2
@@ -358,7 +358,7 @@ def test_other_events_of_another_size_fail(record: Callable[..., Recorded], monk
         return replace(observation, events=tuple(events))
 
     monkeypatch.setattr(test_sizes, "run_case", longer)
-    monkeypatch.setitem(SIZES["sizes/twins"], "quick", 1)
+    monkeypatch.setitem(SIZES["costs/sizes"], "quick", 1)
     found = record()
     found.fails(test_sizes.test_sizes, r"another size|other events")
     assert {item.requirement for item in found.of(CaseVerdict)} == {"FR13"}

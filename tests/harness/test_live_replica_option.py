@@ -44,7 +44,7 @@ def address_of(server: ProcessServer) -> str:
 def open_lab(
     server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[Server, str], tuple[Lab, list[AnyRecord]]]]:
-    monkeypatch.setitem(SIZES["replicas/settings"], "quick", 1)
+    monkeypatch.setitem(SIZES["replicas/rows/settings"], "quick", 1)
     monkeypatch.setattr(test_chains, "OPTIONS", ((True, False, True),))
     opened: list[Lab] = []
 
@@ -89,7 +89,7 @@ def test_source_and_replica_can_be_of_two_builds(
     lab, records = open_lab(server, "process:/another/build")
     run(test_replicas.test_replica_equals_source, lab, gtid=True)
     assert asked == ["process:/another/build"]
-    assert judged(records) == {"replicas/gtid": True, "replicas/gtid/own-log": True}
+    assert judged(records) == {"replicas/rows/gtid": True, "replicas/rows/gtid/own-log": True}
     (replica,) = [item for item in records if isinstance(item, Subject) and item.role == "replica"]
     assert replica.version == installation.version
 
@@ -114,7 +114,7 @@ def test_a_source_at_an_address_has_a_replica_of_the_labs_and_keeps_its_settings
                     run(test_rebuilt_replicas.test_cloned_replica, lab, met=Counter())
                 owner.execute("INSERT INTO mine.t VALUES (2)")  # no business of the replica, which has no such table
                 assert set(judged(records).values()) == {True}
-                assert {"replicas/gtid", "chains/gtid"} <= set(judged(records))
+                assert {"replicas/rows/gtid", "replicas/chains/gtid"} <= set(judged(records))
                 lab.close()
             changing = (b"gtid_executed", b"gtid_purged")
             after = owner.execute("SHOW GLOBAL VARIABLES").rows

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.sql_case import Outcome, SqlCase, SqlStatement
-from conformance.cli.conformance import _pytest
-from conformance.cli.plugin import LabRun
 from conformance.harness.check import Check
-from conformance.harness.needs.listed import CHECKS, NEEDS, ROOMS, lacking, needs_of
+from conformance.harness.experiments.manifests import all_facts
+from conformance.harness.needs.listed import NEEDS, lacking, needs_of
 from conformance.harness.needs.questions import KINDS, STATEMENTS, Questions
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.harness.sql_cases import run_cases
-from conformance.runs.check_items import check_name
 from conformance.servers.errors import ServerUnavailable, SqlError
 from conformance.stream import CaseVerdict
 from conformance.verdict import Verdict
@@ -70,7 +68,7 @@ class _Bare:
 
 
 def _every_need() -> set[str]:
-    return {need for needs in (*ROOMS.values(), *CHECKS.values()) for need in needs}
+    return {need for facts in all_facts() for need in facts.needs}
 
 
 def test_each_need_of_the_list_has_a_question() -> None:
@@ -80,19 +78,11 @@ def test_each_need_of_the_list_has_a_question() -> None:
         assert kind != "statement" or name in STATEMENTS, need
 
 
-def test_each_entry_of_the_list_is_a_check_or_a_room() -> None:
-    run = LabRun(lambda _: Settings(), kinds=frozenset({False}))
-    _pytest(run, "--collect-only")
-    names = {check_name(item).partition("[")[0] for item in run.selected}
-    assert set(CHECKS) <= names
-    assert set(ROOMS) <= {name.partition("/")[0] for name in names}
-
-
 def test_needs_of_a_check_are_those_of_its_room_and_its_own() -> None:
-    assert needs_of("mysqlbinlog_replay/test_replayed_updates") == ("program mysqlbinlog", "program mysql")
-    assert needs_of("replicas/test_cloned_replica") == ("program mysqldump", "program mysql")
-    assert needs_of("table_metadata/test_other_tables[TMR1]") == ("variable binlog_row_metadata",)
-    assert needs_of("updates/test_event_bytes") == ()
+    assert needs_of("mysqlbinlog_replay/rows") == ("program mysqlbinlog", "program mysql")
+    assert needs_of("replicas/cloned") == ("program mysqldump", "program mysql")
+    assert needs_of("table_metadata/other-tables[TMR1]") == ("variable binlog_row_metadata",)
+    assert needs_of("updates/event-bytes") == ()
 
 
 @pytest.mark.parametrize(

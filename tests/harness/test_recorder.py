@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.files import load_case
-from conformance.harness.check import Check
+from conformance.harness.check import Check, concluding
 from conformance.harness.findings import StoredCase
 from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab
@@ -22,7 +22,6 @@ from conformance.requirements.deviations import load_deviations
 from conformance.stream import MODEL, Block, CaseVerdict, Finding
 from conformance.verdict import Verdict
 from tests.harness.planted import case as planted_case
-from tests.running import run
 
 if TYPE_CHECKING:
     from conformance.stream import AnyRecord
@@ -179,20 +178,18 @@ def test_only_some_reasons_are_named(check: Check) -> None:
         check.conclude()
 
 
-@pytest.mark.check("room/of-functions", "FR1", "FR2")
 def leaving_out(check: Check) -> None:
     check.record(0, [problem()], cases=1, requirement="FR1")
     check.leave_out("has no such thing", "FR2")
 
 
-@pytest.mark.check("room/of-functions", "FR1")
 def needing(check: Check) -> None:
     check.needs_server("a server: it is asked")
 
 
 def test_what_is_left_out_is_recorded_and_hides_no_failure(check: Check, records: list[AnyRecord]) -> None:
-    with pytest.raises(pytest.fail.Exception, match="1 failed"):
-        run(leaving_out, check.lab)
+    with pytest.raises(pytest.fail.Exception, match="1 failed"), concluding(check):
+        leaving_out(check)
     blocks = [record for record in records if isinstance(record, Block)]
     assert [block.verdicts for block in blocks] == [{"fail": 1}, {"not-applicable": 1}]
     assert blocks[1].requirements == ("FR2",)
@@ -201,7 +198,7 @@ def test_what_is_left_out_is_recorded_and_hides_no_failure(check: Check, records
 
 def test_without_a_server_a_check_is_skipped(check: Check) -> None:
     with pytest.raises(pytest.skip.Exception, match="needs a server: it is asked"):
-        run(needing, check.lab)
+        needing(check)
 
 
 def test_the_profile_decides_how_much_is_done(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from conformance.cases.sql_case import SqlAnswer
-from conformance.checks.conditions.cases import CONDITIONS
+from conformance.checks.diff_conditions.cases import CONDITIONS
 from conformance.checks.sql_interface import startup_cases, variable_cases, warning_cases
 from conformance.checks.table_metadata import variable_cases as metadata_variable_cases
 from conformance.checks.table_metadata.other_tables import cases_by_conversions

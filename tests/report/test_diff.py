@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cli import main
+from conformance.harness.experiments.former_ids import present
 from conformance.report.diff import Change, DiffError, compare, load
 from conformance.report.directory import ReportDirectory
 from conformance.stream import Block, End, Subject
@@ -190,3 +191,14 @@ def test_the_command_ends_with_0_without_a_new_failure_and_with_2_without_a_resu
     assert (code, out) == (2, "")
     assert "results.json" in err
     assert run(capsys, a, tmp_path / "absent")[0] == 2
+
+
+def test_a_signature_with_the_former_id_of_a_check_is_that_of_today(tmp_path: Path) -> None:
+    sides = []
+    for name, signature in (("a", "printing/text:a line"), ("b", "mysqlbinlog_output/text:a line")):
+        failure = dataclasses.replace(FAILURE, signature=signature)
+        records = [failure if record is FAILURE else record for record in synthetic_stream.records()]
+        sides.append(write(tmp_path / name, records))
+    assert changes(compare(*map(load, sides)))[1]["printing/text:a line"] is Change.FIXED
+    found = changes(compare(*(load(side, present) for side in sides)))[1]
+    assert found == {"mysqlbinlog_output/text:a line": Change.STILL, LOSS.case: Change.STILL}

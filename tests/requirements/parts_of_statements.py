@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.checks.conditions.cases import CONDITIONS
+from conformance.checks.diff_conditions.cases import CONDITIONS
 from conformance.judge.sql import judge_sql
 from conformance.requirements.catalogue import REQUIREMENTS
 from tests.faults.fault import Fault

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.harness.needs.listed import CHECKS, ROOMS
+from conformance.harness.experiments.manifests import experiments
 from conformance.servers.settings.listed import OPTION, PREDICTED, REFUSED, SESSION, of
 from conformance.servers.settings.rights import NEEDED
 from tests.live import ROOT
@@ -130,9 +130,12 @@ _KINDS: Final = {"right": "", "creator": "SUPER, or log_bin_trust_function_creat
 def _of_checks() -> list[tuple[str, str]]:
     """The rights that some checks need, and the checks or rooms of checks."""
     found: dict[str, list[str]] = {}
-    for name, needs in (*ROOMS.items(), *CHECKS.items()):
-        for need in needs:
-            kind, _, right = need.partition(" ")
-            if kind in _KINDS:
-                found.setdefault(_KINDS[kind] + right, []).append(f"`{name}`")
+    for room, experiment in experiments().items():
+        shared = set.intersection(*(set(facts.needs) for facts in experiment.checks.values()))
+        own = {facts.id: set(facts.needs) - shared for facts in experiment.checks.values()}
+        for name, needs in {room: shared, **own}.items():
+            for need in needs:
+                kind, _, right = need.partition(" ")
+                if kind in _KINDS:
+                    found.setdefault(_KINDS[kind] + right, []).append(f"`{name}`")
     return [(right, ", ".join(names)) for right, names in sorted(found.items())]

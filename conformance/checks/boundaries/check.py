@@ -92,7 +92,7 @@ def executed(text: str) -> frozenset[str]:
 # --- real transactions -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check("boundaries/real", "TF1", "TL1", "TN1", "TN2", "TP1", *SENTENCES)
+@pytest.mark.check("real")
 def test_real_transactions_of_every_kind(check: Check) -> None:
     """The worklog's and the shipped parser accept transactions of every kind, marked, unmarked and mixed.
 
@@ -146,7 +146,7 @@ def _real_mode(
 
 def _own_marks(check: Check, logs: Mapping[str, Sequence[bytes]], groups: Mapping[str, int]) -> None:
     """Judge the markers that the server itself wrote into the whole log of each mode."""
-    own = check.named("boundaries/own", "TF1")
+    own = check.part("own", "TF1")
     if not any(map(boundaries.has_marks, logs.values())):
         check.narrate(f"TF1: {_NO_MARKS}")
         own.not_applicable(_NO_MARKS)
@@ -268,7 +268,7 @@ def _heard_silently(check: Check, target: ReceiverTarget, whole: Captured, mode:
     return not problems
 
 
-@pytest.mark.check("boundaries/old", "TN2")
+@pytest.mark.check("old")
 def test_transactions_of_an_old_server(check: Check) -> None:
     """The models accept the log of a server without GTID events: BEGIN opens a transaction, or it is one statement."""
     maker = check.needs_old_server()
@@ -322,7 +322,7 @@ def _end_of(whole: Captured, stream: Sequence[bytes]) -> tuple[str, int]:
 # --- marked files ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check("boundaries/marked", "TF2", "TF3")
+@pytest.mark.check("marked")
 def test_marked_files_are_printed_and_applied(check: Check) -> None:
     """The real client reads marked logs, its BINLOG statements keep the markers, and a real server applies them."""
     target = needed_target(check)

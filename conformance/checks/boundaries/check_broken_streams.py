@@ -47,7 +47,7 @@ UNREADABLE: Final = (_BEAT, EventType.ROTATE, EventType.FORMAT_DESCRIPTION, Even
 # --- corrupted markers -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.check("boundaries/markers", "TM1")
+@pytest.mark.check("markers")
 def test_corrupted_markers(check: Check) -> None:
     """The model reports a corruption that the transition table forbids at the exact event, and accepts all others."""
     counts: Counter[bool] = Counter()
@@ -131,7 +131,7 @@ def in_version(bodies: Sequence[Body], log: LogForms) -> list[Body]:
     ]
 
 
-@pytest.mark.check("boundaries/receiver", "TP2")
+@pytest.mark.check("receiver")
 def test_warnings_of_a_receiver(check: Check) -> None:
     """A real receiver of streams that are cut, reordered, or lack events warns exactly where the model does."""
     target = needed_target(check)
@@ -173,7 +173,7 @@ def _connections(draw: Draw, stream: Sequence[Placed]) -> list[list[bytes]]:
     return [data[:place], [description, *data[place:]]]
 
 
-@pytest.mark.check("boundaries/row-format", "TP3")
+@pytest.mark.check("row-format")
 def test_what_is_not_row_format_ends_the_client(check: Check) -> None:
     """``mysqlbinlog --require-row-format`` ends at the event that the model names, in whole and in broken files."""
     target = needed_target(check)

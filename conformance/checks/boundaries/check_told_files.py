@@ -104,7 +104,7 @@ def judge(expected: Sequence[Told], got: Sequence[Told]) -> list[Problem]:
     return out
 
 
-@pytest.mark.check("boundaries/told", "TI3")
+@pytest.mark.check("told")
 def test_files_with_broken_markers_are_told(check: Check) -> None:
     """``decode`` names exactly the events that break the rules, in the worklog's words, and begins each file anew."""
     files = [marked_file(Stream("told", check.seed, number)) for number in check.blocks()]

@@ -57,7 +57,7 @@ def counting(check: Check) -> Iterator[Server]:
         yield server
 
 
-@pytest.mark.check("allocations/capture", "C1")
+@pytest.mark.check("capture-allocations")
 def test_diffs_are_collected_for_the_log_only(check: Check) -> None:
     """Where a condition is missing, a statement allocates no more for JSON with the option on than with it off."""
     with counting(check) as server, server.connect() as connection, server.schema(connection):
@@ -87,7 +87,7 @@ def _problems(judged: CaptureJudgement) -> list[Problem]:
     ]
 
 
-@pytest.mark.check("allocations/applier", "FR14")
+@pytest.mark.check("applier-allocations")
 def test_an_applier_of_whole_documents_allocates_nothing(check: Check) -> None:
     """The replica's count for JSON does not move over updates that a source logs whole; over diffs it does."""
     with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
@@ -118,7 +118,7 @@ def test_an_applier_of_whole_documents_allocates_nothing(check: Check) -> None:
                         )
                     )
         capture.close()
-    with check.named("allocations/source").block(cases=1) as block:
+    with check.part("source").block(cases=1) as block:
         block.inconclusive(NO_BASELINE)
 
 

@@ -19,7 +19,7 @@ _SIZE: Final = 400_000
 _TRIES: Final = 3  # a failing measurement is made again: other work of the engine may fall into it
 
 
-@pytest.mark.check("replica_redo/in-place", "FR6")
+@pytest.mark.check("replica-redo")
 def test_updates_in_place_on_the_replica(check: Check) -> None:
     """Updates that fit add under 5 % of the document to the replica's redo log; whole documents add all of it."""
     draw = Stream(check.seed, "redo")

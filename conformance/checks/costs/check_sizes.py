@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _UPDATES = 50
 
 
-@pytest.mark.check("sizes/twins", "FR11", "FR12", "FR13", "DS1")
+@pytest.mark.check("sizes")
 def test_sizes(check: Check) -> None:
     """With the option on, row events differ in size by the formula; all other events have the same size."""
     server = check.needs_server("a server: sizes are compared between two runs of the same updates")

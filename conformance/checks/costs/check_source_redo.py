@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TRIES: Final = 3  # a failing measurement is made again: other work of the engine may fall into it
 
 
-@pytest.mark.check("source_redo/partial", "LOB32")
+@pytest.mark.check("source-redo")
 def test_partial_updates_on_the_source(check: Check) -> None:
     """Partial updates add under 5 % of the document to the source's redo log; a whole one adds all of it."""
     server = check.needs_started_server("a server: the growth of its redo log is measured")

@@ -28,8 +28,7 @@ _SIDES: Final[dict[str, Callable[..., throughput.Source | throughput.Replica]]] 
 }
 
 
-@pytest.mark.check("throughput", "FR15")
-@pytest.mark.profile("soak")
+@pytest.mark.check("instructions")
 @pytest.mark.parametrize("side", list(_SIDES))
 def test_instructions(check: Check, side: str) -> None:
     """The median ratio of instructions, option on to off, is at most 1.02 for each workload and image."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
 
 
-@pytest.mark.check("allocations/values", "LLD17")
+@pytest.mark.check("value-memory")
 def test_memory_of_diffs_is_freed_for_each_value(check: Check) -> None:
     """The high-water mark of memory/sql/JSON is the same over two rows and over many."""
     check.needs_started_server("a server: events are applied in one, and their memory is counted")

@@ -25,25 +25,27 @@ def _groups() -> Iterator[object]:
     for case, requirements in load_requirements().items():
         groups.setdefault(group_of(case), {}).update(dict.fromkeys(requirements_of(requirements)))
     for group, names in groups.items():
-        yield pytest.param(group, id=group, marks=pytest.mark.check(f"decoders/{group}", *names))
+        yield pytest.param(group, id=group, marks=pytest.mark.judges(*names))
 
 
+@pytest.mark.check("logs")
 @pytest.mark.parametrize("group", list(_groups()))
 def test_logs(check: Check, group: str) -> None:
     """The subject gives the row changes of each log of the group, or says that it does not."""
     suite = load_suite()
     tell_suite(check, suite.version, suite.digest, len(suite.cases))
-    judge_cases(check, [case for case in suite.cases if case.group == group])
+    judge_cases(check.named(f"decoders/{group}"), [case for case in suite.cases if case.group == group])
 
 
-@pytest.mark.check("decoders/generated", *REQUIREMENTS_OF_GENERATED)
-@pytest.mark.profile("full", "soak")
+@pytest.mark.check("generated")
+@pytest.mark.judges(*REQUIREMENTS_OF_GENERATED)
 def test_generated(check: Check) -> None:
     """The subject gives the row changes of random updates too."""
     judge_cases(check, list(generated_cases(check.seed, check.size())))
 
 
-@pytest.mark.check("decoders/defects", *(name for name in REQUIREMENTS if name.startswith("DEC")))
+@pytest.mark.check("defects")
+@pytest.mark.judges(*(name for name in REQUIREMENTS if name.startswith("DEC")))
 def test_defects(check: Check) -> None:
     """Each distinct defect that the logs show has a log of its own, as small as it can be made."""
     find_defects(check)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from conformance.reference.partial.diffs import RawDiff
 
 
-@pytest.mark.check("liberties/long-lists", "NR4")
+@pytest.mark.check("long-lists")
 def test_long_lists_of_diffs(check: Check) -> None:
     """The server logs a list of 100 to 1000 diffs as it is, or the whole document, and a replica applies it."""
     with check.block(cases=check.size()) as block:

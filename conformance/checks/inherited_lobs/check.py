@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
 
 
-@pytest.mark.check("inherited-lobs/rollback", "LOB31")
+@pytest.mark.check("rollback")
 def test_a_rollback_brings_the_document_back(check: Check) -> None:
     """A document is as before its change was taken back, whoever took it back."""
     run_cases(check, all_cases(), {"source": check.needs_server("a server: changes are taken back there")})

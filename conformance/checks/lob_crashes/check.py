@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
 
 
-@pytest.mark.check("lob-crashes", "LOB11", "LOB21", "LOB31")
+@pytest.mark.check("kills")
 def test_large_objects_survive_a_crash(check: Check) -> None:
     """Every kill leaves readable or refused files; recovery gives every document as the log has it."""
     server = check.needs_own_server(

@@ -19,7 +19,7 @@ NEEDS: Final = "a server: documents are stored in its data files"
 UNREADABLE: Final = "needs an empty secure_file_priv: the server's data files are read by LOAD_FILE"
 
 
-@pytest.mark.check("lob-pages/fields", *JUDGED)
+@pytest.mark.check("fields")
 def test_fields(check: Check) -> None:
     """Each field has what the server says elsewhere: transactions, lengths, the space, and the documents of its log."""
     server = check.needs_started_server(NEEDS)
@@ -42,7 +42,7 @@ def test_fields(check: Check) -> None:
                 block.differs(*judge.problems[requirement])
 
 
-@pytest.mark.check("lob-pages/compressed", "LOB13")
+@pytest.mark.check("compressed")
 def test_compressed_types(check: Check) -> None:
     """The five types of pages of a compressed large object have the numbers that the article names."""
     server = check.needs_started_server(NEEDS)

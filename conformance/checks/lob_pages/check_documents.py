@@ -20,7 +20,7 @@ _ROWS: Final = 17  # of each step and kind
 _CALLS: Final = {step.requirement: step for step in STEPS}
 
 
-@pytest.mark.check("lob-pages/documents", "LOB5", *_CALLS, "LOB11")
+@pytest.mark.check("documents")
 def test_documents(check: Check) -> None:
     """The documents are stored as drawn; each call changes the drawn bytes, by ranges of that number and length."""
     server = check.needs_started_server(NEEDS)

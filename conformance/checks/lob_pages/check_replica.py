@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ROWS: Final = 25
 
 
-@pytest.mark.check("lob-pages/replica", "FR6", "LOB11")
+@pytest.mark.check("replica")
 def test_replicas_file(check: Check) -> None:
     """Diffs change large objects of the replica in place, in their ranges alone; whole documents make new ones."""
     with check.lab.pair(gtid=True) as pair:

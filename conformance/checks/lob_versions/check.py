@@ -22,21 +22,7 @@ _FEW_ROWS, _ROWS = 6, 12  # of a block; each has two documents
 _LEAST_BLOCKS = 2  # one without diffs and one with them, however many updates the first one has
 
 
-@pytest.mark.check(
-    "lob-versions",
-    "LOB11",
-    "LOB20",
-    "LOB21",
-    "LOB22",
-    "LOB23",
-    "LOB25",
-    "LOB26",
-    "LOB27",
-    "LOB28",
-    "LOB29",
-    "LOB30",
-    "LOB31",
-)
+@pytest.mark.check("versions")
 def test_versions(check: Check) -> None:
     """Every version is one document for sessions, file and log, and the file changes in the predicted bytes only."""
     server = check.needs_own_server("a server: its data files are read while transactions hold snapshots")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
 
 
-@pytest.mark.check("printing/damage", "P9")
+@pytest.mark.check("diffs")
 def test_damaged_diffs_are_named(check: Check) -> None:
     """The real client reports damage in the frame of diffs, lives, and prints the next event."""
     check.needs_server("a server's mysqlbinlog: damaged events are printed by the real client")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from conformance.requirements.deviations import Deviation
 
 
-@pytest.mark.check("printing/values", "P9")
+@pytest.mark.check("values")
 def test_damaged_values_are_printed(check: Check) -> None:
     """The real client lives, reports damage inside of values, and prints the next event."""
     check.needs_server("a server's mysqlbinlog: damaged values are printed by the real client")

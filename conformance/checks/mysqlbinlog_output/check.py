@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.rows import RowsBody
 
 
-@pytest.mark.check("printing/text", "FR7")
+@pytest.mark.check("text")
 def test_printed_updates(check: Check) -> None:
     """``mysqlbinlog -v`` prints each line of generated updates as predicted, and the text holds every diff."""
     if check.lab.server is None:
-        _recorded(check.named("printing/reference"))
+        _recorded(check.part("reference"))
         return
     with run.mysqlbinlog(check, "a server") as client:
         for number in check.blocks():
@@ -76,7 +76,7 @@ def _judge_block(
     )
     with differs as block:
         block.differs(*text)
-    complete = check.named("printing/complete")
+    complete = check.part("complete")
     complete.record(number, missing, cases=rows, case=case, replay=replay, seconds=seconds)
 
 
@@ -90,7 +90,7 @@ def _recorded(check: Check) -> None:
                 block.differs(*compare_text(reference_text(bodies, types=types), bodies).problems)
 
 
-@pytest.mark.check("printing/example", "FR7")
+@pytest.mark.check("example")
 def test_worklog_example(check: Check) -> None:
     """The real client prints all of the worklog's own seven diffs, in order; no statement makes this list."""
     check.needs_server("a server's mysqlbinlog: the worklog's example is printed by the real client")
@@ -104,7 +104,7 @@ def test_worklog_example(check: Check) -> None:
         return
     seconds = (time.perf_counter() - begun) / 2
     for part, verdict, problems in (
-        (check.named("printing/example-text"), Verdict.DIFFERS, compare_lines(EXAMPLE_TEXT, shown, "-v")),
+        (check.part("text"), Verdict.DIFFERS, compare_lines(EXAMPLE_TEXT, shown, "-v")),
         (check, Verdict.FAIL, compare_text(shown, [body]).problems),
     ):
         part.record(problems=problems, cases=1, verdict=verdict, texts_compared=1, seconds=seconds)

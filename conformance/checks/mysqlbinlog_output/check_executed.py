@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
 
 
-@pytest.mark.check("printing/executed", "FR7")
+@pytest.mark.check("executed")
 def test_executed_updates(check: Check) -> None:
     """Printed updates, run on copies of the old rows, give the same documents as on the source."""
     with run.mysqlbinlog(check, "a server: what its mysqlbinlog prints is run on it") as client:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _UPDATES = 50  # of a block
 
 
-@pytest.mark.check("replaying/rows", "FR3")
+@pytest.mark.check("rows")
 def test_replayed_updates(check: Check) -> None:
     """``mysqlbinlog --skip-gtids | mysql`` replays generated updates: all rows have the same text and stored bytes."""
     server = check.needs_own_server(

@@ -58,16 +58,16 @@ def _servers(check: Check, draw: Stream) -> Iterator[tuple[run.NewAndOld, OwnSer
             capture.close()
 
 
-@pytest.mark.check("old/binlog", "FR10", "X2")
+@pytest.mark.check("binlog")
 def test_binlog_statements_on_an_old_server(check: Check) -> None:
     """An old server applies every update logged with the option off, and refuses every event 39 with an error."""
     draw = Stream("old", check.seed)
     count = check.size()
     with (
         _servers(check, draw) as (servers, _),
-        check.named("old/binlog-off", "X2").block(cases=count) as applied,
-        check.named("old/binlog-on", "FR10").block(cases=count) as refusals,
-        check.named("old/binlog-error", "FR10").block(cases=count, verdict=Verdict.DIFFERS) as numbers,
+        check.part("off", "X2").block(cases=count) as applied,
+        check.part("on", "FR10").block(cases=count) as refusals,
+        check.part("error", "FR10").block(cases=count, verdict=Verdict.DIFFERS) as numbers,
     ):
         start = servers.capture.mark(servers.writer)
         servers.old.execute(binlog_statement(servers.capture.description(start.file)))
@@ -91,16 +91,16 @@ def test_binlog_statements_on_an_old_server(check: Check) -> None:
                 numbers.differs(other_error(_REFUSED_BINLOG, answer.error, statement))
 
 
-@pytest.mark.check("old/relay", "FR10", "X2")
+@pytest.mark.check("relay")
 def test_relay_log_of_an_old_server(check: Check) -> None:
     """An old applier applies updates logged with the option off, and stops with an error at an event 39."""
     draw = Stream("old-relay", check.seed)
     count = check.size()
     with (
         _servers(check, draw) as (servers, old_server),
-        check.named("old/relay-off", "X2").block(cases=count * _UPDATES_OF_A_LOG) as applied,
-        check.named("old/relay-on", "FR10").block(cases=count) as stopped,
-        check.named("old/relay-error", "FR10").block(cases=count, verdict=Verdict.DIFFERS) as numbers,
+        check.part("off", "X2").block(cases=count * _UPDATES_OF_A_LOG) as applied,
+        check.part("on", "FR10").block(cases=count) as stopped,
+        check.part("error", "FR10").block(cases=count, verdict=Verdict.DIFFERS) as numbers,
     ):
         start = servers.capture.mark(servers.writer)
         description = servers.capture.description(start.file)
@@ -133,7 +133,7 @@ def test_relay_log_of_an_old_server(check: Check) -> None:
                 )
 
 
-@pytest.mark.check("old/log", "X1")
+@pytest.mark.check("log")
 def test_log_of_an_old_server(check: Check) -> None:
     """The new mysqlbinlog and mysql apply the log of an old server: the new server has the same rows."""
     new_server = check.needs_own_server(

@@ -68,7 +68,7 @@ def _servers(check: Check, server: OwnServer) -> Iterator[_Servers]:
         yield _Servers(target, old_server, new, session, new_log, old_log)
 
 
-@pytest.mark.check("metadata-versions", "TMX1", "TMX2")
+@pytest.mark.check("metadata")
 def test_old_and_new_servers(check: Check) -> None:
     """Each server applies the other one's rows, with metadata and without, and then has the same values."""
     server = check.needs_server("a server under test and an old one beside it")

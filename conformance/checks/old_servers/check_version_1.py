@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
 
 
-@pytest.mark.check("old/version-1", "X1")
+@pytest.mark.check("version-1")
 def test_row_events_of_old_sources(check: Check) -> None:
     """The new server applies the rows that an old source wrote, updated or deleted."""
     server = check.needs_started_server(

@@ -109,7 +109,7 @@ def missed(check: Check, items: list[Tried]) -> list[Deviation]:
     return [entry for entry in gone if entry.crash and entry.crash.damage != TRANSACTION_CONTEXT]
 
 
-@pytest.mark.check("relay-logs/orders", "RL1")
+@pytest.mark.check("orders")
 def test_relay_logs_in_an_order_that_no_source_writes(check: Check) -> None:
     """A replica that reads sound events in a wrong order refuses the log, stops, waits or goes on; and it lives."""
     server = check.needs_own_server(

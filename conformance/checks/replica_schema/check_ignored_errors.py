@@ -26,37 +26,37 @@ _SKIPPING: Final = "damage/applier that skips errors"
 _CORRUPTED: Final = frozenset((1610, 3142, 3157, 3649))
 
 
-@pytest.mark.check("applier/idempotent", "A10")
+@pytest.mark.check("idempotent")
 def test_missing_rows_in_idempotent_mode(check: Check) -> None:
     """An applier in IDEMPOTENT mode ignores 1032 (missing row) and still stops at 3648."""
     applier = check.needs_applier()
     with applier.executing("IDEMPOTENT"):
-        _ignorable(check, applier, _MISSING, _IDEMPOTENT)
+        _ignorable(check, "idempotent", applier, _MISSING, _IDEMPOTENT)
 
 
-@pytest.mark.check("applier/idempotent-damage", "FR5")
+@pytest.mark.check("idempotent-damage")
 def test_damaged_events_in_idempotent_mode(check: Check) -> None:
     """IDEMPOTENT mode ignores no damage: the applier stops with an error, changes nothing, and can go on."""
     applier = check.needs_applier()
     with applier.executing("IDEMPOTENT"):
-        _damaged(check, applier, _MISSING, _IDEMPOTENT)
+        _damaged(check, "idempotent-damage", applier, _MISSING, _IDEMPOTENT)
 
 
-@pytest.mark.check("applier/skip-errors", "A10")
+@pytest.mark.check("skip-errors")
 def test_skipped_errors(check: Check) -> None:
     """An option of the start makes the applier ignore 3648; it still stops at 1032."""
     with _told_to_ignore(check, check.needs_applier(), _DOES_NOT_FIT) as ignoring:
-        _ignorable(check, ignoring, _DOES_NOT_FIT)
-        _damaged(check.named(f"{check.id}-damage"), ignoring, _DOES_NOT_FIT)
+        _ignorable(check, "skip-errors", ignoring, _DOES_NOT_FIT)
+        _damaged(check.part("damage"), "skip-errors-damage", ignoring, _DOES_NOT_FIT)
 
 
-@pytest.mark.check("applier/skip-damage", "A10")
+@pytest.mark.check("skip-damage")
 def test_skipped_damage(check: Check) -> None:
     """An applier passes over damaged events whose errors an option of the start names, and stops at others."""
     applier = check.needs_applier()
     for ignored in [_CORRUPTED] if check.quick else [frozenset((number,)) for number in sorted(_CORRUPTED)]:
         with _told_to_ignore(check, applier, ignored) as ignoring:
-            _damaged(check, ignoring, ignored)
+            _damaged(check, "skip-damage", ignoring, ignored)
 
 
 def _told_to_ignore(check: Check, applier: Applier, ignored: frozenset[int]) -> Applier:
@@ -73,11 +73,11 @@ def _told_to_ignore(check: Check, applier: Applier, ignored: frozenset[int]) -> 
     )
 
 
-def _ignorable(check: Check, applier: Applier, ignored: frozenset[int], mode: str = _SKIPPING) -> None:
-    cases = list(applier_transactions.ignorable(Stream(check.id, check.seed), check.size("one-in")))
+def _ignorable(check: Check, name: str, applier: Applier, ignored: frozenset[int], mode: str = _SKIPPING) -> None:
+    cases = list(applier_transactions.ignorable(Stream(f"applier/{name}", check.seed), check.size("one-in")))
     apply_in_blocks(check, applier, cases, _BLOCK, ignored, channel=Channel(mode, DIVERGED))
 
 
-def _damaged(check: Check, applier: Applier, ignored: frozenset[int], mode: str = _SKIPPING) -> None:
-    cases = list(applier_transactions.refused_damage(Stream(check.id, check.seed), check.size("one-in")))
+def _damaged(check: Check, name: str, applier: Applier, ignored: frozenset[int], mode: str = _SKIPPING) -> None:
+    cases = list(applier_transactions.refused_damage(Stream(f"applier/{name}", check.seed), check.size("one-in")))
     apply_in_blocks(check, applier, cases, _BLOCK, ignored, channel=Channel(mode, REFUSED))

@@ -23,14 +23,14 @@ _BLOCK: Final = 200  # transactions in one relay log
 _NOTHING: Final = RowState(valid=True, text=b"null", size=0, free=0)
 
 
-@pytest.mark.check("applier/zero-length", "A9")
+@pytest.mark.check("zero-length")
 def test_json_values_of_no_bytes(check: Check) -> None:
     """A replica handles JSON values of no bytes from events, under diffs, and from INSERT IGNORE and UPDATE IGNORE."""
     applier = check.needs_applier()
-    draw = Stream(check.id, check.seed)
+    draw = Stream("applier/zero-length", check.seed)
     cases = [applier_transactions.without_bytes(draw.fork(number)) for number in check.blocks()]
     apply_in_blocks(check, applier, cases, _BLOCK)
-    with check.named(f"{check.id}-sql").block(cases=None) as block:
+    with check.part("sql").block(cases=None) as block:
         record_tried(block, [_made_of_null(applier, draw.fork("sql", number)) for number in range(len(cases) // 10)])
 
 

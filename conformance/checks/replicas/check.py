@@ -19,6 +19,7 @@ from conformance.cases.row_images import RowImage
 from conformance.cases.topology import ReplicaSettings, Topology
 from conformance.harness.campaign.blocks import make_script
 from conformance.harness.campaign.run import server_limits
+from conformance.harness.experiments.items import each_requirement
 from conformance.harness.pairs.records import PairRecords, ReplicaBinlogRecords
 from conformance.harness.pairs.run import REPLICAS, SOURCES, PairRun, logging_otherwise, with_counter
 from conformance.harness.witnesses import record_witness
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _UPDATES: Final = 20  # of a block
 
 
-@pytest.mark.check("replicas", "FR2", "FR6", "A7")
+@pytest.mark.check("rows")
 @pytest.mark.parametrize("gtid", [True, False], ids=["gtid", "positions"])
 def test_replica_equals_source(check: Check, gtid: bool) -> None:
     """A replica has the source's text and the reference's bytes in every row, and logs by its own settings.
@@ -43,7 +44,8 @@ def test_replica_equals_source(check: Check, gtid: bool) -> None:
     """
     draw = Stream(check.seed, "pairs", int(gtid))
     settings = check.size("settings") or None
-    rows = check.part("gtid" if gtid else "positions", "FR2")
+    way = "gtid" if gtid else "positions"
+    rows = check.part(way, "FR2")
     records = PairRecords(rows)
     own = ReplicaBinlogRecords.of(rows.part("own-log"))
     with check.lab.pair(gtid=gtid) as pair, PairRun(pair, gtid=gtid) as run:
@@ -52,7 +54,7 @@ def test_replica_equals_source(check: Check, gtid: bool) -> None:
             for source in draw.shuffled(SOURCES)[:settings]:
                 logging = logging_otherwise(draw.fork("log", records.blocks), replica)
                 topology = Topology(gtid=gtid, replicas=(logging,))
-                seed = f"{check.seed}/{rows.id}"
+                seed = f"{check.seed}/replicas/{way}"
 
                 def change(case: UpdateCase) -> UpdateCase:
                     return replace(source.adapt(case), topology=topology)  # noqa: B023 - called at once
@@ -68,7 +70,7 @@ def narrow_replicas() -> tuple[ReplicaSettings, ...]:
     return tuple(replica for replica in REPLICAS if replica.image is RowImage.MINIMAL)
 
 
-@pytest.mark.check("replicas/narrow", "A7", "FR6")
+@pytest.mark.check("narrow")
 def test_before_images_of_the_replica(check: Check) -> None:
     """Replicas with the narrowest before-image apply diffs to documents that they do not log."""
     draw = Stream(check.seed, "before-images")
@@ -86,7 +88,7 @@ def test_before_images_of_the_replica(check: Check) -> None:
             def change(case: UpdateCase) -> UpdateCase:
                 return replace(source.adapt(case), topology=topology)  # noqa: B023 - called at once
 
-            script = make_script(f"{check.seed}/{check.id}", number, limits, updates=_UPDATES, change=change)
+            script = make_script(f"{check.seed}/replicas/narrow", number, limits, updates=_UPDATES, change=change)
             _run_block(run, script, records, own, f"{source}, {replica}")
     own.conclude()
     records.conclude()
@@ -102,9 +104,8 @@ def _run_block(run: PairRun, script: Script, records: PairRecords, own: ReplicaB
         run.restart()
 
 
-@pytest.mark.parametrize(
-    "requirement", [pytest.param(name, marks=pytest.mark.check("replicas/witness", name)) for name in ("FR2", "FR4")]
-)
+@pytest.mark.check("witness")
+@pytest.mark.parametrize("requirement", each_requirement("replicas/witness"))
 def test_witnesses_stop_a_replica(check: Check, requirement: str) -> None:
     """The applier of a real pair stops at the witness of each deviation that explains stops, where predicted."""
     lab = check.lab

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
 
 
-@pytest.mark.check("replicas/columns", "A5")
+@pytest.mark.check("columns")
 def test_columns_outside_the_image(check: Check) -> None:
     """Columns of every type that an update does not store keep the values that the replica alone has."""
     with check.lab.pair(gtid=True) as pair:

@@ -45,13 +45,13 @@ def met() -> Counter[str]:
     return Counter()
 
 
-@pytest.mark.check("rebuilt_replicas", "FR4")
+@pytest.mark.check("rebuilt")
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_rebuilt_replica(check: Check, met: Counter[str], kind: Kind) -> None:
     """Documents that were equal as text, or by =, are still so after generated updates; every stop is known."""
     draw = Stream(check.seed, "rebuilt", kind.name)
     rows = check.part(kind.name)
-    seed = f"{check.seed}/{rows.id}"
+    seed = f"{check.seed}/rebuilt_replicas/{kind.name}"
     records = PairRecords(rows)
     with check.lab.pair(gtid=True) as pair, PairRun(pair, gtid=True) as run:
         limits = server_limits(pair.source)
@@ -83,7 +83,7 @@ def _judge(run: PairRun, records: PairRecords, script: Script, note: str) -> Non
         run.restart()
 
 
-@pytest.mark.check("rebuilt_replicas/cloned", "FR4")
+@pytest.mark.check("cloned")
 def test_cloned_replica(check: Check, met: Counter[str]) -> None:
     """A replica loaded from mysqldump follows the source: relations of documents hold, and every stop is known."""
     draw = Stream(check.seed, "cloned")
@@ -106,13 +106,15 @@ def test_cloned_replica(check: Check, met: Counter[str]) -> None:
                 rule = replace(padded.rule(made, ""), make="dumped")
                 return replace(made, topology=Topology(gtid=True, replicas=(replica,), rebuild=rule))  # noqa: B023
 
-            script = make_script(f"{check.seed}/{check.id}", number, limits, updates=_UPDATES, change=change)
+            script = make_script(
+                f"{check.seed}/rebuilt_replicas/cloned", number, limits, updates=_UPDATES, change=change
+            )
             _judge(run, records, script, f"{source}, {replica}")
     met.update(records.unlike)
     records.conclude()
 
 
-@pytest.mark.check("rebuilt_replicas/shares", "FR4")
+@pytest.mark.check("shares")
 def test_enough_rows_differed(check: Check, met: Counter[str]) -> None:
     """The checks on rebuilt replicas met enough rows of each difference that FR4 names."""
     updates = met["updates"]

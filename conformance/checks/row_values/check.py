@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _VARIABLE: Final = "binlog_row_metadata"
 
 
-@pytest.mark.check("row-values", "TMV1", "TMV2")
+@pytest.mark.check("values")
 def test_values_from_the_log_alone(check: Check) -> None:
     """A reader of the log alone finds the names and values of SELECT; row images encode to the event's bytes."""
     server = check.needs_server("a server: rows of every column type are not among the recorded captures")

@@ -55,7 +55,7 @@ def unhashed(pages: Sequence[Page]) -> Iterator[Problem]:
                           "the adaptive hash index serves a table of dictionary information")  # fmt: skip
 
 
-@pytest.mark.check("sdi/adaptive-hash", "SDI11")
+@pytest.mark.check("adaptive-hash")
 def test_the_adaptive_hash_index_leaves_sdi_out(check: Check) -> None:
     """Tables whose dictionary information is looked up as often as makes InnoDB hash an ordinary index."""
     with own_files(check) as (_, connection, schema):

@@ -48,7 +48,7 @@ _DDL: Final = (
 )  # fmt: skip
 
 
-@pytest.mark.check("sdi/crashes", "SDI27", "SDI64")
+@pytest.mark.check("crashes")
 def test_kills_inside_ddl(check: Check) -> None:
     """Kills at drawn moments, on one server."""
     counts: Counter[str] = Counter()

@@ -59,7 +59,7 @@ def uncached(dropped: Dropped) -> Iterator[Problem]:
                           "the table of dictionary information stays in the cache")  # fmt: skip
 
 
-@pytest.mark.check("sdi/dropped", "SDI68")
+@pytest.mark.check("dropped")
 def test_the_cache_forgets_dropped_tablespaces(check: Check) -> None:
     """General tablespaces, and tables with a file of their own, are made and dropped."""
     with own_files(check) as (_, connection, schema):

@@ -126,7 +126,7 @@ def detected(given: Given) -> Iterator[Problem]:
                       "a file that does not match is taken without a word")  # fmt: skip
 
 
-@pytest.mark.check("sdi/mismatches", "SDI66")
+@pytest.mark.check("mismatches")
 def test_files_that_do_not_match(check: Check) -> None:
     """IMPORT of a file whose table differs in one thing, with the .cfg file of its export and without."""
     with own_files(check) as (server, connection, schema):

@@ -49,7 +49,7 @@ def refuses(given: Given) -> Iterator[Problem]:
         )
 
 
-@pytest.mark.check("sdi/old-server", "SDI16")
+@pytest.mark.check("old-server")
 def test_old_servers_refuse_files_with_sdi(check: Check) -> None:
     """A table of each row format."""
     maker = check.needs_old_server()

@@ -29,7 +29,7 @@ def tried(taken: Taken) -> Tried:
     )  # fmt: skip
 
 
-@pytest.mark.check("sdi/row-versions", "SDI66")
+@pytest.mark.check("row-versions")
 def test_files_with_row_versions(check: Check) -> None:
     """IMPORT of files of the server's own, beside dictionary information of one page and of several."""
     items: list[Tried] = []

@@ -93,7 +93,7 @@ def rolled_back(change: Change) -> Iterator[Problem]:
         yield Problem(change.statement, str(kept[0])[:300], str(kept[1])[:300], "a rollback leaves other records")
 
 
-@pytest.mark.check("sdi/statements", "SDI25", "SDI53", "SDI63")
+@pytest.mark.check("statements")
 def test_statements_that_change_a_table(check: Check) -> None:
     """CREATE, ALTER, TRUNCATE, and statements that are rolled back; in every row format."""
     with own_files(check) as (server, connection, schema):

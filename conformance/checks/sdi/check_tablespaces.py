@@ -53,7 +53,7 @@ def both_kinds(file: SdiFile) -> Iterator[Problem]:
     yield from judge.unique(file)
 
 
-@pytest.mark.check("sdi/tablespaces", "SDI2", "SDI3", "SDI55", "SDI67")
+@pytest.mark.check("tablespaces")
 def test_tablespaces_without_sdi(check: Check) -> None:
     """Temporary and undo tablespaces of a running server, and what INFORMATION_SCHEMA lists."""
     with own_files(check, printed=True) as (server, connection, schema):

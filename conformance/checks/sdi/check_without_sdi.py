@@ -75,7 +75,7 @@ def flag_is_set(case: Opened) -> Iterator[Problem]:
                       "SDI is made without its flag")  # fmt: skip
 
 
-@pytest.mark.check("sdi/stripped", "SDI14", "SDI56")
+@pytest.mark.check("stripped")
 def test_files_without_sdi(check: Check) -> None:
     """IMPORT of files whose SDI cannot be found, in every row format."""
     with own_files(check, printed=True) as (server, connection, schema):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.checks.sdi_design.calls import CALLS, VERSIONS, called
+from conformance.checks.sdi_design.calls import called
 from conformance.checks.sdi_design.guarantee import GuaranteeBroken
 from conformance.checks.sdi_design.life import Life, Wrong, purge_with_two_threads
 from conformance.judge.problem import Problem
@@ -23,7 +23,7 @@ _CALLS: Final = 250  # of one sequence
 _STEPS: Final = 100  # of one life
 
 
-@pytest.mark.check("sdi-design/calls", VERSIONS, CALLS)
+@pytest.mark.check("calls")
 def test_calls_of_the_interface(check: Check) -> None:
     """Every call answers as the worklog says, in transactions of two sessions; readers also inside a rollback."""
     for number in range(0, check.size(), _CALLS):
@@ -31,7 +31,7 @@ def test_calls_of_the_interface(check: Check) -> None:
             block.differs(*called(Stream("sdi-design", check.seed, number), _CALLS))
 
 
-@pytest.mark.check("sdi-design/crashes", "SDI34")
+@pytest.mark.check("crashes")
 def test_a_copy_is_readable_after_a_crash_at_any_moment(check: Check) -> None:
     """Without concurrent purge an offline reader finds a copy of before or of after, and recovery finds the commit."""
     points = files = crashes = 0
@@ -51,7 +51,7 @@ def test_a_copy_is_readable_after_a_crash_at_any_moment(check: Check) -> None:
     check.narrate(f"  {crashes} crashes with recovery")
 
 
-@pytest.mark.check("sdi-design/purge", "SDI62")
+@pytest.mark.check("purge")
 def test_two_purge_threads_can_leave_no_copy(check: Check) -> None:
     """The guarantee has the exception that the worklog names: two threads purge, and neither has flushed."""
     found = [

@@ -55,74 +55,72 @@ def _restart(check: Check, cases: Iterable[SqlCase], own: OwnServer | None) -> N
     run_cases(check, cases, {"source": own})
 
 
-@pytest.mark.check("sql-interface/values", "S1")
+@pytest.mark.check("values")
 def test_values(check: Check) -> None:
     """The server takes or refuses every value as the table says; a refused value leaves the variable as it was."""
     _run(check, variable_cases.value_cases())
 
 
-@pytest.mark.check("sql-interface/scopes", "S2")
+@pytest.mark.check("scopes")
 def test_scopes(check: Check) -> None:
     """Open sessions keep their value, new sessions copy the global value, and DEFAULT takes it over."""
     _run(check, variable_cases.scope_cases())
 
 
-@pytest.mark.check("sql-interface/restrictions", "S3")
+@pytest.mark.check("restrictions")
 def test_restrictions(check: Check) -> None:
     """Transactions, procedures, functions and triggers refuse to set the variable, except with PERSIST_ONLY."""
     _run(check, variable_cases.restriction_cases())
 
 
-@pytest.mark.check("sql-interface/privileges", "S4")
+@pytest.mark.check("privileges")
 def test_privileges(check: Check) -> None:
     """Each scope needs its privilege, whatever other privileges an account has."""
     _run(check, variable_cases.privilege_cases())
 
 
-@pytest.mark.check("sql-interface/hint", "S5")
+@pytest.mark.check("hint")
 def test_hint(check: Check) -> None:
     """The server ignores the optimizer hint, with a warning."""
     _run(check, variable_cases.hint_cases())
 
 
-@pytest.mark.check("sql-interface/session-warnings", "W0", "W1a", "W1b", "W1.text", "W3a", "W3b", "W3.text")
+@pytest.mark.check("session-warnings")
 def test_session_warnings(check: Check) -> None:
     """Every SET of a session variable, from every state, gives the warnings of the triggers, and no other."""
     _run(check, warning_cases.session_cases())
 
 
-@pytest.mark.check("sql-interface/global-warnings", "W0", "W1c", "W1d", "W1.text", "W3c", "W3d", "W3.text")
+@pytest.mark.check("global-warnings")
 def test_global_warnings(check: Check) -> None:
     """Every SET GLOBAL, PERSIST and PERSIST_ONLY, from every state, gives the triggers' warnings, and no other."""
     _run(check, warning_cases.global_cases())
 
 
-@pytest.mark.check(
-    "sql-interface/warnings-without-a-log", "W0", "W1a", "W1b", "W1c", "W1d", "W1e", "W1.text", "W3b", "W3d", "W3.text"
-)
+@pytest.mark.check("warnings-without-a-log")
 def test_warnings_without_a_log(check: Check, restartable: OwnServer | None) -> None:
     """A server without a binary log gives the warnings of the triggers, and no other."""
     _restart(check, [warning_cases.closed_log_case()], restartable)
 
 
-@pytest.mark.check("sql-interface/warning-2", "W2a", "W2b", "W2c", "W2.text")
+@pytest.mark.check("warning-2")
 def test_warning_2(check: Check, restartable: OwnServer | None) -> None:
     """The server gives warning 2 where it has the variable of version 1 row events; other servers lack both."""
     with check.needs_server(_NEEDS).connect() as connection:
         present = connection.variable("GLOBAL.log_bin_use_v1_row_events") is not None
     cases = list(warning_cases.v1_cases(present=present))
     _run(check, [case for case in cases if not case.restarts])
-    starts = check.named("sql-interface/warning-2-start", "W2c")
+    starts = check.part("start", "W2c")
     _restart(starts, [case for case in cases if case.restarts], restartable)
 
 
-@pytest.mark.check("sql-interface/command-line", "S6", "W3e", "W3.text")
+@pytest.mark.check("command-line")
 def test_command_line(check: Check, restartable: OwnServer | None) -> None:
     """A start with the option takes its value, or ends with an error."""
     _restart(check, startup_cases.command_line_cases(), restartable)
 
 
-@pytest.mark.check("sql-interface/startup-warnings", "W0", "W1e", "W1.text", "W3e", "W3.text")
+@pytest.mark.check("startup-warnings")
 def test_startup_warnings(check: Check, restartable: OwnServer | None) -> None:
     """A start with the option on, from the command line, a file or persisted, logs the warning that applies."""
     _restart(check, startup_cases.startup_warning_cases(), restartable)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
 
 
-@pytest.mark.check("table-map/damaged", "SC6")
+@pytest.mark.check("damaged")
 def test_damaged_maps_are_errors(check: Check) -> None:
     """Each damage of a TABLE_MAP's fixed part, in front of an update with diffs; without damage it is applied."""
     server = check.needs_started_server("a server: events are put into one")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.checks.table_metadata.other_tables import NONE, cases_by_conversions
+from conformance.harness.experiments.items import each_requirement
 from conformance.harness.sql_cases import run_cases
 from conformance.verdict import Verdict
 
@@ -19,14 +20,11 @@ if TYPE_CHECKING:
     from conformance.judge.sql import SqlVerdict
 
 _WORDS: Final = {Verdict.PASS: "allowed", Verdict.INFO: "allowed as observed, not what the source has"}
-_CHECK: Final = "other-tables"
 _CONVERSIONS: Final = "replica_type_conversions"
 
 
-@pytest.mark.parametrize(
-    "requirement",
-    [pytest.param(name, marks=pytest.mark.check("other-tables", name)) for name in ("TMR1", "TMR2", "TMR4")],
-)
+@pytest.mark.check("other-tables")
+@pytest.mark.parametrize("requirement", each_requirement("table_metadata/other-tables"))
 def test_other_tables(check: Check, requirement: str) -> None:
     """A replica with another table has the source's values, stops, or does what was observed, with no other error."""
 

@@ -33,25 +33,25 @@ def _run(check: Check, statements: Iterable[SqlCase]) -> None:
     run_cases(check, statements, {"source": check.needs_server(_NEEDS)})
 
 
-@pytest.mark.check("metadata-variable/values", "TMS1")
+@pytest.mark.check("variable-values")
 def test_values(check: Check) -> None:
     """The server takes or refuses every value as the table says; a refused value leaves the variable as it was."""
     _run(check, cases.value_cases())
 
 
-@pytest.mark.check("metadata-variable/scope", "TMS2")
+@pytest.mark.check("variable-scope")
 def test_scope(check: Check) -> None:
     """The variable has a global value only; persisting follows the general rules."""
     _run(check, cases.scope_cases())
 
 
-@pytest.mark.check("metadata-variable/privileges", "TMS4")
+@pytest.mark.check("variable-privileges")
 def test_privileges(check: Check) -> None:
     """Each scope needs its privilege, whatever other privileges an account has."""
     _run(check, cases.privilege_cases())
 
 
-@pytest.mark.check("metadata-variable/start", "TMS5")
+@pytest.mark.check("variable-start")
 def test_start(check: Check) -> None:
     """A start with the option takes its value, or ends with an error."""
     server = check.needs_own_server(_NEEDS)
@@ -62,7 +62,7 @@ def test_start(check: Check) -> None:
         run_cases(check, cases.start_cases(), {"source": own})
 
 
-@pytest.mark.check("metadata-variable/effect", "TMS3")
+@pytest.mark.check("variable-effect")
 def test_effect(check: Check) -> None:
     """The next TABLE_MAP of every session has the items of the variable's current value."""
     server = check.needs_started_server(_NEEDS)

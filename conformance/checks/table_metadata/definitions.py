@@ -185,7 +185,7 @@ def record_block(
         cases[TEXT] = len(MODES) * len(definitions)
     seconds = (time.perf_counter() - begun) / len(cases)
     for name, count in sorted(cases.items()):
-        part = check.named("table-map/text" if name == TEXT else check.id)
+        part = check.part("text") if name == TEXT else check
         with part.block(
             number,
             cases=count,

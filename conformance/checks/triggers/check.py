@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _NEEDS: Final = "a server: updates with triggers are not among the recorded captures"
 
 
-@pytest.mark.check("triggers/log", "D13", "D15")
+@pytest.mark.check("in-row")
 def test_documents_inside_the_row(check: Check) -> None:
     """The server logs and stores what the SET clause and then the trigger make of the row."""
     server = check.needs_server(_NEEDS)
@@ -35,7 +35,7 @@ def test_documents_inside_the_row(check: Check) -> None:
         record_updates(check, result, run_triggers.IN_ROW)
 
 
-@pytest.mark.check("triggers/off-page", "D13", "D15")
+@pytest.mark.check("off-page")
 def test_documents_outside_the_row(check: Check) -> None:
     """The same holds for documents outside the row, which the engine can change in their pages."""
     server = check.needs_server(_NEEDS)
@@ -45,7 +45,7 @@ def test_documents_outside_the_row(check: Check) -> None:
         record_updates(check, result, run_triggers.OFF_PAGE)
 
 
-@pytest.mark.check("triggers/replica", "FR2")
+@pytest.mark.check("replica")
 def test_replica_of_a_table_with_a_trigger(check: Check) -> None:
     """A replica has its source's documents: the trigger does not fire there, so the log must have its change."""
     records = PairRecords(check)

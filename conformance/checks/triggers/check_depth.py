@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from conformance.harness.check import Check
 
 _CHECK: Final = UpdateCheck(
-    id="depth/updates",
+    id="triggers/depth",
     kinds=frozenset(("event", "events", "outcome", "decode", "apply", "size", "free", "text")),
     requirements=("IP3",),
     verdict=Verdict.FAIL,
 )
 
 
-@pytest.mark.check("depth/updates", "IP3")
+@pytest.mark.check("depth")
 def test_nesting_is_limited(check: Check) -> None:
     """The server refuses a result deeper than 100 levels and keeps the row; it can read a result of 100 levels."""
     server = check.needs_server("a server: documents of the greatest depth are not among the recorded captures")
@@ -39,7 +39,7 @@ def test_nesting_is_limited(check: Check) -> None:
         record_updates(check, result, (_CHECK,))
 
 
-@pytest.mark.check("depth/replica", "FR4")
+@pytest.mark.check("depth-replica")
 def test_replica_without_the_room(check: Check) -> None:
     """A replica with the same document goes on, also where it cannot update in place as its source did."""
     records = PairRecords(check)

@@ -22,18 +22,21 @@ if TYPE_CHECKING:
 
 CHECKS: Final = (
     UpdateCheck(
-        id="partitions/event-bytes",
+        id="triggers/partitions/event-bytes",
         kinds=frozenset(("event", "events", "outcome", "decode", "apply")),
         requirements=("F3",),
         verdict=Verdict.FAIL,
     ),
     UpdateCheck(
-        id="partitions/rows", kinds=frozenset(("size", "free", "text")), requirements=("IP1",), verdict=Verdict.DIFFERS
+        id="triggers/partitions/rows",
+        kinds=frozenset(("size", "free", "text")),
+        requirements=("IP1",),
+        verdict=Verdict.DIFFERS,
     ),
 )
 
 
-@pytest.mark.check("partitions", "F3", "IP1")
+@pytest.mark.check("partitions")
 def test_partitions(check: Check) -> None:
     """The extra data of every row event and the moved rows are as predicted."""
     server = check.needs_server("a server: partitioned tables are not among the recorded captures")

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 _LOG: Final = frozenset(("event", "events", "outcome", "decode", "apply"))
 _STORED: Final = frozenset(("size", "free", "text"))
 IN_ROW: Final = (
-    UpdateCheck(id="triggers/log", kinds=_LOG, requirements=("D13",), verdict=Verdict.FAIL),
-    UpdateCheck(id="triggers/rows", kinds=_STORED, requirements=("D15",), verdict=Verdict.FAIL),
+    UpdateCheck(id="triggers/in-row/log", kinds=_LOG, requirements=("D13",), verdict=Verdict.FAIL),
+    UpdateCheck(id="triggers/in-row/rows", kinds=_STORED, requirements=("D15",), verdict=Verdict.FAIL),
 )
 OFF_PAGE: Final = (
-    UpdateCheck(id="triggers/off-page-log", kinds=_LOG, requirements=("D13",), verdict=Verdict.FAIL),
-    UpdateCheck(id="triggers/off-page-rows", kinds=_STORED, requirements=("D15",), verdict=Verdict.FAIL),
+    UpdateCheck(id="triggers/off-page/log", kinds=_LOG, requirements=("D13",), verdict=Verdict.FAIL),
+    UpdateCheck(id="triggers/off-page/rows", kinds=_STORED, requirements=("D15",), verdict=Verdict.FAIL),
 )
 
 

@@ -62,7 +62,7 @@ def make(draw: Stream, number: int) -> Form:
     return Form(Injection(name=name, stored=document, image=options + image[1:]), known)
 
 
-@pytest.mark.check("value-options/forms", "NFR1")
+@pytest.mark.check("forms")
 def test_value_options(check: Check) -> None:
     """Server and reference read the longer forms of known numbers; they refuse unknown bits and change nothing."""
     server = check.needs_own_server(
@@ -72,7 +72,7 @@ def test_value_options(check: Check) -> None:
     draw = Stream("value-options", check.seed)
     forms = [make(draw.fork(number), number) for number in check.blocks()]
     check.narrate("starting a server without GTIDs for injected events")
-    error = check.named("value-options/error")
+    error = check.part("error")
     with (
         check.block(cases=len(forms)) as read,
         error.block(cases=len(forms), verdict=Verdict.DIFFERS, seconds=0.0) as numbers,

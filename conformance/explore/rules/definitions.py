@@ -38,6 +38,11 @@ def objects(draw: Draw, table: Table, tables: list[Table]) -> Iterator[Step]:
         f"UPDATE {table.name} SET {j} = {OPEN}JSON_SET({j}, '$.a', v, '$.b', k){CLOSE} WHERE id IN (k, k + 1)",
         "create-procedure", features=("routine",),
     )  # fmt: skip
+    yield Step(
+        f"CREATE FUNCTION touch_{table.name} (k INT) RETURNS INT MODIFIES SQL DATA BEGIN "
+        f"UPDATE {table.name} SET {j} = {OPEN}JSON_SET({j}, '$.c', k){CLOSE} WHERE id = k; RETURN k; END",
+        "create-function", features=("function",),
+    )  # fmt: skip
 
 
 def _trigger(draw: Draw, table: Table, tables: list[Table], timing: str, event: str) -> Step:

@@ -125,6 +125,51 @@ def update_join(draw: Draw, table: Table, tables: list[Table]) -> Step | None:
     )
 
 
+def update_self_join(draw: Draw, table: Table, _: list[Table]) -> Step:
+    """UPDATE of one table under two names: a row may change under both. The order of the join decides what it becomes.
+
+    Without a unique key the join is by key as well, and rows change once for each partner.
+    """
+    on = draw.choice(("a.id = b.id", "a.id = b.id + 1"))
+    sets = f"{_sets(draw, table, 'a')}, {_sets(draw, table, 'b')}"
+    return Step(
+        f"UPDATE {table.name} a JOIN {table.name} b ON {on} SET {sets} WHERE {_where(draw, table, 'a')}",
+        "update-self-join",
+    )
+
+
+def temporary(draw: Draw, table: Table, _: list[Table]) -> Step:
+    """A temporary table with documents of this one, its updates, and its end. No log has them."""
+    j = draw.choice(table.json)
+    kind = draw.choice(("make", "make", "update", "update", "update", "read", "drop"))
+    if kind == "make":
+        return Step(
+            f"CREATE TEMPORARY TABLE IF NOT EXISTS temp SELECT id, {j} AS j FROM {table.name}", "temporary-make"
+        )
+    if kind == "read":
+        return Step("SELECT COUNT(*), SUM(CRC32(j)) FROM temp", "select-temporary")
+    if kind == "drop":
+        return Step("DROP TEMPORARY TABLE IF EXISTS temp", "temporary-drop")
+    where = condition(draw, "id", "j", table.rows)
+    return Step(f"UPDATE temp SET j = {assigned(draw, 'j')} WHERE {where}", "temporary-update")
+
+
+def function_call(draw: Draw, table: Table, tables: list[Table]) -> Step:
+    """An update that calls the function of a table in its new value: an update inside an update."""
+    other, j = draw.choice(tables), draw.choice(table.json)
+    call = f"touch_{other.name}({draw.integer(1, max(1, other.rows))})"
+    path = quoted(draw.choice(("$.a", "$.b", "$.arr[0]")))
+    return Step(
+        f"UPDATE {table.name} SET {j} = ⟦JSON_SET({j}, {path}, {call})⟧ WHERE {_where(draw, table)}", "update-function"
+    )
+
+
+def lock(draw: Draw, table: Table, _: list[Table]) -> Step:
+    """A locking read, or a table lock with its end in the next statement that commits."""
+    words = draw.choice(("FOR UPDATE", "FOR SHARE", "FOR UPDATE SKIP LOCKED"))
+    return Step(f"SELECT COUNT(*) FROM {table.name} WHERE {_where(draw, table)} {words}", "select-lock")
+
+
 def update_subquery(draw: Draw, table: Table, tables: list[Table]) -> Step:
     """The new value or the condition comes from a subquery, a CTE or a derived table."""
     other, j = draw.choice(tables), draw.choice(table.json)
@@ -237,4 +282,5 @@ def call(draw: Draw, table: Table, _: list[Table]) -> Step:
 DATA_RULES: Final = (
     (insert, 18), (insert_on_duplicate, 8), (insert_select, 3), (update, 40), (update_key, 4), (update_join, 6),
     (update_subquery, 7), (delete, 6), (select, 8), (prepared, 2), (execute, 4), (variables, 3), (call, 4),
+    (update_self_join, 3), (temporary, 5), (function_call, 3), (lock, 1),
 )  # fmt: skip

@@ -25,7 +25,7 @@ VARIABLES: Final = Step("SET @v = 5, @w = 'w', @k = 2", "set-variable")
 
 @dataclass(slots=True)
 class _Session:
-    """What a session has open: ``""``, ``transaction`` or ``xa``; its savepoints; statements that must follow."""
+    """A session: its open transaction (``""``, ``transaction`` or ``xa``), savepoints, and what must follow."""
 
     number: int
     open: str = ""

@@ -1,17 +1,19 @@
-"""The needs of each check, and whether the server under test meets them: ``needs.toml``, asked before the check.
+"""The needs of each check, and whether the server under test meets them: its manifest, asked before the check.
 
-A check that lacks something is not applicable, and its reason begins with :data:`NEEDS`.
+A check that lacks something is not applicable, and its reason begins with :data:`NEEDS`. The kind of server (one that
+the lab started, a process, an old one beside it) stands in the check, which uses that server. A check leaves out of
+what it generates whatever it can do without, such as a type of column. No check needs tables of time zones (sessions
+have offsets), TLS, or another authentication than the server's default.
 """
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.case_sql import trigger_statement
 from conformance.cases.sql_case import SqlCase
 from conformance.cases.update_case import UpdateCase
+from conformance.harness.experiments.manifests import facts_of
 from conformance.harness.needs.questions import KINDS
 from conformance.servers.settings.rights_of_statements import needs_of_statements
 
@@ -19,20 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from conformance.cases.files import AnyCase
-    from conformance.harness.needs.questions import Questions
+from conformance.harness.needs.questions import Questions
 
 NEEDS: Final = "needs "
 """How the reason of a check that is not applicable begins."""
 
-_DATA: Final = tomllib.loads(Path(__file__).with_name("needs.toml").read_text(encoding="utf-8"))
-ROOMS: Final[dict[str, list[str]]] = _DATA["rooms"]
-CHECKS: Final[dict[str, list[str]]] = _DATA["checks"]
-
 
 def needs_of(check: str) -> tuple[str, ...]:
-    """The needs of a check by its name, ``room/function`` with or without parameters."""
-    name = check.partition("[")[0]
-    return (*ROOMS.get(name.partition("/")[0], ()), *CHECKS.get(name, ()))
+    """The needs of a check by its name, with or without parameters."""
+    facts = facts_of(check)
+    return () if facts is None else facts.needs
 
 
 def rights_of(case: AnyCase) -> tuple[str, ...]:

@@ -53,12 +53,16 @@ class Recording:
         """The first request of the running check that had no answer."""
         return self._tape.problem if isinstance(self._tape, ReplayTape) else None
 
-    def begin_module(self, name: str) -> None:
-        """Open the tape of a module of checks (``room.module``). Raises :class:`RecordingRefused`."""
+    def begin_module(self, name: str, former: str = "") -> None:
+        """Open the tape of a module of checks (``room.module``). Raises :class:`RecordingRefused`.
+
+        ``former``: the name of the module in older recordings.
+        """
         file = f"{name}.tape"
         if self.manifest is None:
             self._tape = RecordingTape(TapeWriter(self.path / TAPES / file))
         else:
+            file = file if file in self.manifest.tapes else f"{former}.tape"
             # The checks of a module without a tape have no answers; they are named one by one.
             content = open_tape(self.path, self.manifest, file) if file in self.manifest.tapes else TapeContent()
             self._tape = ReplayTape(content)
@@ -76,9 +80,9 @@ class Recording:
         """Whether a module is running."""
         return self._tape is not None
 
-    def begin(self, check: str) -> None:
-        """A check of the module begins."""
-        self.tape.begin(check)
+    def begin(self, check: str, former: str = "") -> None:
+        """A check of the module begins. ``former``: its name in older recordings."""
+        self.tape.begin(check, former)
 
     # --- what the lab asks for ---------------------------------------------------------------------------------------
 

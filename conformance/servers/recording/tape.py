@@ -51,8 +51,8 @@ class Tape(ABC):
         self._channels: Counter[str] = Counter()
         self._secrets: dict[bytes, bytes] = {}
 
-    def begin(self, name: str) -> None:  # noqa: ARG002 - what the name is for differs
-        """A check begins."""
+    def begin(self, name: str, former: str = "") -> None:  # noqa: ARG002 - what the names are for differs
+        """A check begins. ``former``: its name in older recordings."""
         with self._lock:
             self.item += 1
             self._channels.clear()
@@ -135,8 +135,8 @@ class RecordingTape(Tape):
         self._writer = writer
         self._open: list[Unfinished] = []
 
-    def begin(self, name: str) -> None:
-        super().begin(name)
+    def begin(self, name: str, former: str = "") -> None:
+        super().begin(name, former)
         with self._lock:
             self._writer.item(name)
 
@@ -186,11 +186,11 @@ class ReplayTape(Tape):
             self._left[entry.channel].append(entry)
         self.problem: str | None = None
 
-    def begin(self, name: str) -> None:
-        super().begin(name)
+    def begin(self, name: str, former: str = "") -> None:
+        super().begin(name, former)
         self.problem = None
         items = self._content.items
-        if self.item >= len(items) or items[self.item] != name:
+        if self.item >= len(items) or items[self.item] not in (name, former):
             had = items[self.item] if self.item < len(items) else "nothing"
             self._unanswered(f"the check {name}: there it has {had}")
 

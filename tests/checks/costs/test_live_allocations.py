@@ -22,7 +22,7 @@ pytestmark = pytest.mark.live
 
 @pytest.fixture(autouse=True)
 def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    for check in ("allocations/capture", "allocations/applier"):
+    for check in ("costs/capture-allocations", "costs/applier-allocations"):
         monkeypatch.setitem(SIZES[check], "quick", 1)
 
 
@@ -33,9 +33,9 @@ def verdicts(recorded: Recorded, check: str) -> set[str]:
 def test_a_server_that_is_right_passes_and_says_what_cannot_be_judged(recorded: Recorded) -> None:
     run(test_allocations.test_diffs_are_collected_for_the_log_only, recorded.lab)
     run(test_allocations.test_an_applier_of_whole_documents_allocates_nothing, recorded.lab)
-    assert verdicts(recorded, "allocations/capture") == {"pass"}
-    assert verdicts(recorded, "allocations/applier") == {"pass"}
-    assert verdicts(recorded, "allocations/source") == {"inconclusive"}
+    assert verdicts(recorded, "costs/capture-allocations") == {"pass"}
+    assert verdicts(recorded, "costs/applier-allocations") == {"pass"}
+    assert verdicts(recorded, "costs/applier-allocations/source") == {"inconclusive"}
     messages = [item.message for item in recorded.of(CaseVerdict) if item.verdict is Verdict.INCONCLUSIVE]
     assert messages == [test_allocations.NO_BASELINE]
 
@@ -51,7 +51,7 @@ def test_a_session_that_collects_all_the_same_fails(
         test_allocations.test_diffs_are_collected_for_the_log_only,
         "diffs are collected although a condition does not hold",
     )
-    assert "fail" in verdicts(recorded, "allocations/capture")
+    assert "fail" in verdicts(recorded, "costs/capture-allocations")
     shown = recorded.of(CaseVerdict)
     assert all(item.requirement == "C1" and item.case_file and condition in str(item.got) for item in shown)
 
@@ -59,7 +59,7 @@ def test_a_session_that_collects_all_the_same_fails(
 def test_a_server_that_collects_always_is_no_pass(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allocations, "OFF", allocations.ON)
     run(test_allocations.test_diffs_are_collected_for_the_log_only, recorded.lab)
-    assert verdicts(recorded, "allocations/capture") == {"inconclusive"}
+    assert verdicts(recorded, "costs/capture-allocations") == {"inconclusive"}
 
 
 @pytest.mark.planted("FR14")
@@ -75,7 +75,7 @@ def test_a_source_that_logs_diffs_with_the_option_off_fails(
         test_allocations.test_an_applier_of_whole_documents_allocates_nothing,
         "the applier allocates for updates that came as whole documents",
     )
-    assert verdicts(recorded, "allocations/applier") == {"pass", "fail"}
+    assert verdicts(recorded, "costs/applier-allocations") == {"pass", "fail"}
 
 
 @pytest.mark.planted("FR14")
@@ -96,7 +96,7 @@ def test_an_applier_that_reads_documents_as_json_fails(recorded: Recorded, monke
         test_allocations.test_an_applier_of_whole_documents_allocates_nothing,
         "the applier allocates for updates that came as whole documents",
     )
-    assert verdicts(recorded, "allocations/applier") == {"pass", "fail"}
+    assert verdicts(recorded, "costs/applier-allocations") == {"pass", "fail"}
     shown = next(item for item in recorded.of(CaseVerdict) if item.verdict is Verdict.FAIL)
     assert shown.expected == "0"
     assert shown.got is not None

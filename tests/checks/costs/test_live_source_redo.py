@@ -16,7 +16,7 @@ from tests.running import run
 if TYPE_CHECKING:
     from tests.recorded import Recorded
 
-CHECK = "source_redo/partial"
+CHECK = "costs/source-redo"
 measured = source_redo.measure
 
 

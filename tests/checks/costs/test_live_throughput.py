@@ -53,7 +53,7 @@ def blocks(records: list[AnyRecord]) -> dict[str, str]:
 
 def test_figures_are_recorded_and_nothing_fails(records: list[AnyRecord]) -> None:
     running.run(test_throughput.test_instructions, Lab(Settings(), records.append), side="source")
-    assert blocks(records)["throughput/source"] in ("pass", "inconclusive")
+    assert blocks(records)["costs/instructions/source"] in ("pass", "inconclusive")
     (shown,) = (item for item in records if isinstance(item, CaseVerdict))
     assert shown.requirement == "FR15"
     assert shown.field == "instructions, on / off: non-JSON updates, MINIMAL images"
@@ -80,7 +80,7 @@ def test_a_side_that_works_more_with_the_option_on_fails(
     monkeypatch.setattr(throughput, "run", run)
     with pytest.raises(pytest.fail.Exception, match="more instructions"):
         running.run(test_throughput.test_instructions, Lab(Settings(), records.append), side=side)
-    assert blocks(records)[f"throughput/{side}"] == "fail"
+    assert blocks(records)[f"costs/instructions/{side}"] == "fail"
 
 
 def test_without_valgrind_the_check_names_it(records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from tests.running import run
 if TYPE_CHECKING:
     from tests.recorded import Recorded
 
-CHECK = "allocations/values"
+CHECK = "costs/value-memory"
 measured = value_memory.measure
 
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.live
 def test_long_lists_are_logged_and_applied(recorded: Recorded) -> None:
     run(check.test_long_lists_of_diffs, recorded.lab)
     assert recorded.failing == set()
-    assert recorded.cases("liberties/long-lists") == 60
+    assert recorded.cases("diff_lists/long-lists") == 60
 
 
 FAULTS = (
@@ -42,7 +42,7 @@ FAULTS = (
 
 @pytest.fixture
 def few_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SIZES["liberties/long-lists"], "quick", 4)
+    monkeypatch.setitem(SIZES["diff_lists/long-lists"], "quick", 4)
 
 
 @pytest.mark.usefixtures("few_lists")
@@ -55,7 +55,7 @@ def test_a_log_with_other_lists_fails(recorded: Recorded, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(check, "logged_lists", logged)
     recorded.fails(check.test_long_lists_of_diffs, "not logged as it is")
-    assert recorded.failing == {"liberties/long-lists"}
+    assert recorded.failing == {"diff_lists/long-lists"}
 
 
 def test_a_missing_list_is_told_and_a_whole_document_is_no_fault() -> None:
@@ -82,4 +82,4 @@ def test_a_replica_that_cuts_long_lists_fails(recorded: Recorded, monkeypatch: p
 
     monkeypatch.setattr(PairRun, "catch_up", catch_up)
     recorded.fails(check.test_long_lists_of_diffs)
-    assert recorded.failing == {"liberties/long-lists"}
+    assert recorded.failing == {"diff_lists/long-lists"}

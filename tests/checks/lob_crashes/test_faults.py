@@ -216,7 +216,7 @@ def test_a_server_that_does_not_come_back_is_caught(
 ) -> None:
     monkeypatch.setattr(check, "Victim", lambda *_: Recording(error))
     recorded.fails(check.test_large_objects_survive_a_crash, "does not come back after a kill")
-    assert recorded.failing == {f"lob-crashes/{ROLLED_BACK}"}
+    assert recorded.failing == {f"lob_crashes/kills/{ROLLED_BACK}"}
 
 
 class Recording:

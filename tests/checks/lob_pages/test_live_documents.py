@@ -131,7 +131,7 @@ def test_other_stored_bytes_are_a_problem(rows: list[Outcome], kind: Kind) -> No
 
 def test_a_server_passes(recorded: Recorded) -> None:
     run(check_documents.test_documents, recorded.lab)
-    assert min(recorded.cases(f"lob-pages/documents/LOB{number}") for number in (5, 6, 7, 8, 9, 11)) >= 50
+    assert min(recorded.cases(f"lob_pages/documents/LOB{number}") for number in (5, 6, 7, 8, 9, 11)) >= 50
     assert recorded.failing == set()
     (sketch,) = recorded.of(LobUpdate)
     first, second, third = sketch.after

@@ -194,5 +194,5 @@ def test_a_type_that_does_not_occur_is_a_problem(chunks: KnownFile) -> None:
 
 def test_a_server_passes(recorded: Recorded) -> None:
     run_check(check.test_fields, recorded.lab)
-    assert recorded.cases("lob-pages/fields/LOB19") == recorded.cases("lob-pages/fields/LOB12") == 50
+    assert recorded.cases("lob_pages/fields/LOB19") == recorded.cases("lob_pages/fields/LOB12") == 50
     assert recorded.failing == set()

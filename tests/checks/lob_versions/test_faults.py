@@ -48,7 +48,7 @@ def observed(server: ProcessServer) -> Observed:
 def test_a_server_passes(recorded: Recorded) -> None:
     finished = run(check.test_versions, recorded.lab)
     assert recorded.failing == set()
-    assert recorded.cases("lob-versions") > 500
+    assert recorded.cases("lob_versions/versions") > 500
     assert set(finished.requirements) >= {"LOB11", "LOB20", "LOB31"}
 
 

@@ -58,7 +58,7 @@ def test_a_text_that_breaks_off_is_noticed() -> None:
 
 @pytest.fixture
 def few_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SIZES["printing/damage"], "quick", 10)
+    monkeypatch.setitem(SIZES["mysqlbinlog_damage/diffs"], "quick", 10)
 
 
 @pytest.mark.live
@@ -66,7 +66,7 @@ def few_files(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_real_client_names_damage(recorded: Recorded) -> None:
     run(check.test_damaged_diffs_are_named, recorded.lab)
     assert recorded.of(CaseVerdict) == []
-    assert recorded.cases("printing/damage") == 10
+    assert recorded.cases("mysqlbinlog_damage/diffs") == 10
 
 
 @pytest.mark.live
@@ -81,4 +81,4 @@ def test_a_client_that_hides_damage_or_dies_fails_the_check(
 
     plant_in(monkeypatch, check, "print_bytes", doctored)
     recorded.fails(check.test_damaged_diffs_are_named, r"mysqlbinlog (died|does not|fails)")
-    assert recorded.failing == {"printing/damage"}
+    assert recorded.failing == {"mysqlbinlog_damage/diffs"}

@@ -19,7 +19,7 @@ from conformance.servers.programs import LocalProgram
 from conformance.stream import Block, CaseVerdict, Finding
 from generators.damaged_values import PLACES, file_with_damage
 from generators.draw import Stream
-from tests.checks.diverged.faults_of_crashes import PRINT_FAULTS, prints_as_released
+from tests.checks.diverged_documents.faults_of_crashes import PRINT_FAULTS, prints_as_released
 from tests.faults.runner import Faulty, each
 from tests.recorded import Recorded
 
@@ -139,7 +139,7 @@ def test_what_is_no_case_is_refused(change: dict[str, Any]) -> None:
 def test_the_real_client_shows_what_is_listed_and_nothing_else(
     server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(SIZES["printing/values"], "quick", 12)
+    monkeypatch.setitem(SIZES["mysqlbinlog_damage/values"], "quick", 12)
     found = Recorded.of_settings(cases=tmp_path)
     found.lab._server, found.lab._resolved = server, True
     assert found.passes(ITEM)

@@ -26,11 +26,11 @@ pytestmark = pytest.mark.live
 
 
 def test_the_real_client_prints_all_diffs(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SIZES["printing/text"], "quick", 1)
+    monkeypatch.setitem(SIZES["mysqlbinlog_output/text"], "quick", 1)
     run(check.test_printed_updates, recorded.lab)
     run(check.test_worklog_example, recorded.lab)
     assert recorded.of(CaseVerdict) == []
-    for name in ("printing/text", "printing/complete"):
+    for name in ("mysqlbinlog_output/text", "mysqlbinlog_output/text/complete"):
         assert recorded.cases(name) >= 45  # some statements of a block change nothing
 
 
@@ -40,7 +40,7 @@ def test_a_doctored_text_of_the_example_fails_the_check(
 ) -> None:
     plant_in(monkeypatch, client, "client_text", fault.change)
     recorded.fails(check.test_worklog_example, "mysqlbinlog prints another text")
-    assert recorded.failing == {"printing/example", "printing/example-text"}
+    assert recorded.failing == {"mysqlbinlog_output/example", "mysqlbinlog_output/example/text"}
 
 
 def _without_the_last_row(text: bytes) -> bytes:
@@ -56,10 +56,10 @@ def _another_digit(text: bytes) -> bytes:
 def test_a_doctored_text_of_generated_updates_fails_the_check(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: Callable[[bytes], bytes]
 ) -> None:
-    monkeypatch.setitem(SIZES["printing/text"], "quick", 1)
+    monkeypatch.setitem(SIZES["mysqlbinlog_output/text"], "quick", 1)
     plant_in(monkeypatch, client, "client_text", change)
     recorded.fails(check.test_printed_updates, "mysqlbinlog prints another text")
-    assert recorded.failing == {"printing/text", "printing/complete"}
+    assert recorded.failing == {"mysqlbinlog_output/text", "mysqlbinlog_output/text/complete"}
     verdict = recorded.of(CaseVerdict)[0]
     assert verdict.replay is not None
     assert verdict.replay.endswith("printing-0.binlog")
@@ -70,7 +70,7 @@ def test_a_doctored_text_of_generated_updates_fails_the_check(
 def test_printed_updates_make_the_same_documents_when_they_are_run(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(SIZES["printing/executed"], "quick", 2)
+    monkeypatch.setitem(SIZES["mysqlbinlog_output/executed"], "quick", 2)
     executed: list[Any] = []
 
     def execute(*given: Any) -> Any:
@@ -84,7 +84,7 @@ def test_printed_updates_make_the_same_documents_when_they_are_run(
     example = recorded.of(Block)[0]
     assert example.verdicts == {"pass": len(EXAMPLES) - 1, "info": 1}  # the DATE
     assert set(executed[0].functions) == {"JSON_REPLACE", "JSON_REMOVE", "JSON_INSERT", "JSON_ARRAY_INSERT"}
-    assert recorded.cases("printing/executed") >= 2 * 45
+    assert recorded.cases("mysqlbinlog_output/executed") >= 2 * 45
 
 
 @pytest.mark.planted("FR7.1")
@@ -92,9 +92,9 @@ def test_printed_updates_make_the_same_documents_when_they_are_run(
 def test_a_text_that_does_something_else_when_it_is_run_fails_the_check(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    monkeypatch.setitem(SIZES["printing/executed"], "quick", 0)
+    monkeypatch.setitem(SIZES["mysqlbinlog_output/executed"], "quick", 0)
     plant_in(monkeypatch, client, "client_text", fault.change)
     recorded.fails(check_executed.test_executed_updates, "printed")
-    assert recorded.failing == {"printing/executed"}
+    assert recorded.failing == {"mysqlbinlog_output/executed"}
     verdict = next(item for item in recorded.of(CaseVerdict) if item.verdict.failing)
     assert verdict.requirement == "FR7"

@@ -29,14 +29,14 @@ pytestmark = pytest.mark.live
 
 @pytest.fixture
 def one_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SIZES["replaying/rows"], "quick", 1)
+    monkeypatch.setitem(SIZES["mysqlbinlog_replay/rows"], "quick", 1)
 
 
 @pytest.mark.usefixtures("one_replay")
 def test_replayed_updates_are_the_same(recorded: Recorded) -> None:
     run(check.test_replayed_updates, recorded.lab)
     assert recorded.of(CaseVerdict) == []
-    assert recorded.cases("replaying/rows") >= 40
+    assert recorded.cases("mysqlbinlog_replay/rows") >= 40
 
 
 @pytest.mark.usefixtures("one_replay")
@@ -44,7 +44,7 @@ def test_replayed_updates_are_the_same(recorded: Recorded) -> None:
 def test_a_doctored_state_fails_the_check(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     plant_in(monkeypatch, room, "take_state", lambda state: room.State(*fault.change(state)), call=2)
     recorded.fails(check.test_replayed_updates, "after the replay")
-    assert recorded.failing == {"replaying/rows"}
+    assert recorded.failing == {"mysqlbinlog_replay/rows"}
 
 
 @pytest.mark.usefixtures("one_replay")
@@ -76,7 +76,7 @@ def test_a_refused_replay_is_the_listed_deviation_or_a_failure(
     assert verdict.deviation == ("unchanging-replace" if listed else None)
     assert verdict.got is not None
     assert "3648" in verdict.got
-    assert recorded.failing == (set() if listed else {"replaying/rows"})
+    assert recorded.failing == (set() if listed else {"mysqlbinlog_replay/rows"})
 
 
 def test_a_refusal_that_a_switch_explains_is_left_out_for_a_server_that_does_not_refuse() -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.sql_case import SqlAnswer
-from conformance.checks.conditions.cases import CONDITIONS
+from conformance.checks.diff_conditions.cases import CONDITIONS
 from conformance.checks.sql_interface.warning_cases import v1_cases
 from conformance.judge.sql import judge_sql
 from tests.faults.fault import Fault

@@ -66,9 +66,9 @@ def test_old_and_new_servers_take_each_others_rows(
 ) -> None:
     records: list[AnyRecord] = []
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setitem(SIZES["metadata-versions"], "quick", 2)
+    monkeypatch.setitem(SIZES["old_servers/metadata"], "quick", 2)
     lab = Lab(Settings(cases=tmp_path), records.append)
     run(check_metadata.test_old_and_new_servers, lab)
     made = [record for record in records if isinstance(record, Block)]
-    assert {record.check for record in made} == {"metadata-versions/to-old", "metadata-versions/from-old"}
+    assert {record.check for record in made} == {"old_servers/metadata/to-old", "old_servers/metadata/from-old"}
     assert not [record for record in made if record.failures]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def found(recorded: Recorded, old_server: Installation, monkeypatch: pytest.MonkeyPatch) -> Recorded:
-    for name, size in (("old/binlog", 12), ("old/log", 12), ("old/relay", 2)):
+    for name, size in (("old_servers/binlog", 12), ("old_servers/log", 12), ("old_servers/relay", 2)):
         monkeypatch.setitem(SIZES[name], "quick", size)
     return recorded
 
@@ -45,7 +45,13 @@ def test_old_and_new_servers_get_on_as_they_must(found: Recorded) -> None:
     run(check.test_log_of_an_old_server, found.lab)
     assert found.of(CaseVerdict) == []
     checks = {record.check for record in found.of(Block)}
-    assert checks >= {"old/binlog-off", "old/binlog-on", "old/relay-off", "old/relay-on", "old/log"}
+    assert checks >= {
+        "old_servers/binlog/off",
+        "old_servers/binlog/on",
+        "old_servers/relay/off",
+        "old_servers/relay/on",
+        "old_servers/log",
+    }
 
 
 @pytest.mark.live
@@ -61,7 +67,7 @@ def test_an_old_server_that_takes_the_event_or_loses_an_update_fails_the_check(
 
     monkeypatch.setattr(servers, "by_statement", doctored)
     found.fails(check.test_binlog_statements_on_an_old_server, "failed" if altered == OFF else "event 39")
-    assert found.failing == {"old/binlog-off" if altered == OFF else "old/binlog-on"}
+    assert found.failing == {"old_servers/binlog/off" if altered == OFF else "old_servers/binlog/on"}
     assert {verdict.requirement for verdict in found.of(CaseVerdict)} == {fault.requirement}
 
 
@@ -72,14 +78,14 @@ def test_an_old_applier_that_runs_on_fails_the_check(
 ) -> None:
     plant_in(monkeypatch, servers, "by_relay_log", fault.change)
     found.fails(check.test_relay_log_of_an_old_server, "failed")
-    assert found.failing == {"old/relay-off" if fault.requirement == "X2" else "old/relay-on"}
+    assert found.failing == {"old_servers/relay/off" if fault.requirement == "X2" else "old_servers/relay/on"}
 
 
 @pytest.mark.live
 def test_another_error_of_an_old_server_differs(found: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "_REFUSED_RELAY_LOG", 1)
     found.fails(check.test_relay_log_of_an_old_server)
-    assert found.failing == {"old/relay-error"}
+    assert found.failing == {"old_servers/relay/error"}
     assert {verdict.verdict for verdict in found.of(CaseVerdict)} == {"differs"}
 
 
@@ -90,7 +96,7 @@ def test_other_rows_after_the_log_of_an_old_server_fail_the_check(
 ) -> None:
     plant_in(monkeypatch, servers, "read", fault.change, call=2)
     found.fails(check.test_log_of_an_old_server, "other rows after the log")
-    assert found.failing == {"old/log"}
+    assert found.failing == {"old_servers/log"}
 
 
 # --- without an old server -------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from conformance.requirements.crashes import (
 )
 from conformance.servers.roles.relay_log_applier import LogEnd
 from conformance.stream import Block, CaseVerdict, Notice
-from tests.checks.diverged.faults_of_crashes import BUILD
-from tests.checks.diverged.test_object_entry_faults import FakeServer, on_fake
+from tests.checks.diverged_documents.faults_of_crashes import BUILD
+from tests.checks.diverged_documents.test_object_entry_faults import FakeServer, on_fake
 from tests.faults.fault import Fault
 from tests.faults.runner import Faulty, each
 
@@ -121,7 +121,7 @@ def test_an_order_whose_end_is_chance_gets_eight_logs_more(
 
     found = lab(tmp_path, monkeypatch, by_chance)
     assert found.passes(ITEM) is shown
-    (block,) = [record for record in found.of(Block) if record.check == "relay-logs/orders"]
+    (block,) = [record for record in found.of(Block) if record.check == "relay_logs/orders"]
     assert (block.cases, block.verdicts) == (len(LISTED) + SOUND + 8, {"pass": SOUND + min(lives, 9)})
     assert found.exit_code == int(not shown)
 

@@ -12,7 +12,7 @@ from conformance.cases.by_hand.applier_transaction import ApplierOutcome, Applie
 from conformance.cases.by_hand.injection import RowState, predict, state_of
 from conformance.checks.replica_schema.case import ReplicaSchema, states
 from conformance.reference.jsonb.encode import encode
-from tests.checks.diverged.planted_transactions import faultless
+from tests.checks.diverged_documents.planted_transactions import faultless
 from tests.faults.fault import Fault
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from conformance.judge.damage.applier import judge_ignoring, judge_transaction
 from conformance.verdict import Verdict
 from generators import applier_transactions
 from generators.draw import Stream
-from tests.checks.diverged.planted_transactions import faultless
+from tests.checks.diverged_documents.planted_transactions import faultless
 from tests.checks.replica_schema.planted_schemas import (
     IGNORED,
     SCHEMA_FAULTS,

@@ -53,14 +53,14 @@ def target(installation: Installation) -> Iterator[OwnServer]:
 def found(recorded: Recorded, target: OwnServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorded]:
     """A lab on the tests' servers, with few Cases."""
     sizes = {
-        "applier/other-table": 16,
-        "applier/no-key": 16,
-        "applier/zero-length": 20,
-        "applier/idempotent/one-in": 40,
-        "applier/skip-errors/one-in": 40,
-        "applier/idempotent-damage/one-in": 20,
-        "applier/skip-errors-damage/one-in": 20,
-        "applier/skip-damage/one-in": 20,
+        "replica_schema/other-table": 16,
+        "replica_schema/no-key": 16,
+        "replica_schema/zero-length": 20,
+        "replica_schema/idempotent/one-in": 40,
+        "replica_schema/skip-errors/one-in": 40,
+        "replica_schema/idempotent-damage/one-in": 20,
+        "replica_schema/skip-errors/damage/one-in": 20,
+        "replica_schema/skip-damage/one-in": 20,
     }
     for name, size in sizes.items():
         monkeypatch.setitem(SIZES[name], "quick", size)
@@ -78,15 +78,15 @@ def test_the_items_pass_on_a_server_that_is_right(found: Recorded) -> None:
     for item in (*CHECKS.values(), *added):
         run(item, found.lab)
     assert {block.check for block in found.of(Block)} == {
-        "applier/other-table",
-        "applier/no-key",
-        "applier/zero-length",
-        "applier/zero-length-sql",
-        "applier/idempotent",
-        "applier/idempotent-damage",
-        "applier/skip-errors",
-        "applier/skip-errors-damage",
-        "applier/skip-damage",
+        "replica_schema/other-table",
+        "replica_schema/no-key",
+        "replica_schema/zero-length",
+        "replica_schema/zero-length/sql",
+        "replica_schema/idempotent",
+        "replica_schema/idempotent-damage",
+        "replica_schema/skip-errors",
+        "replica_schema/skip-errors/damage",
+        "replica_schema/skip-damage",
     }
     assert found.of(CaseVerdict) == []
     assert found.exit_code == 0

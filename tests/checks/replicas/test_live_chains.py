@@ -67,11 +67,11 @@ def judged_by_another_option(place: int) -> Callable[[pytest.MonkeyPatch], None]
 
 DOCTORED: Final = (
     Fault("chain-last-row", "FR6", "the last server of a chain has the documents of the first", another_text,
-          at="chains/gtid"),
+          at="replicas/chains/gtid"),
     Fault("chain-middle-invents-diffs", "FR6", "a document that came whole is logged whole, on the middle server too",
-          judged_by_another_option(0), at="chains/gtid/middle-log"),
+          judged_by_another_option(0), at="replicas/chains/gtid/middle-log"),
     Fault("chain-last-follows-middle", "FR6", "each server of a chain writes event 39 iff its own option is on",
-          judged_by_another_option(1), at="chains/gtid/last-log"),
+          judged_by_another_option(1), at="replicas/chains/gtid/last-log"),
 )  # fmt: skip
 
 

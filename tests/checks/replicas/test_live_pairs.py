@@ -40,7 +40,7 @@ MINIMAL: Final = RowImage.MINIMAL
 
 @pytest.fixture(autouse=True)
 def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SIZES["replicas/settings"], "quick", 1)
+    monkeypatch.setitem(SIZES["replicas/rows/settings"], "quick", 1)
 
 
 def test_without_a_fault_the_check_passes_on_both_kinds_of_pairs(recorded: Recorded) -> None:
@@ -93,7 +93,7 @@ def test_a_replica_with_another_row_fails(recorded: Recorded, monkeypatch: pytes
 
     monkeypatch.setattr(pair_tables, "probe", probe)
     recorded.fails(test_replicas.test_replica_equals_source, "failed: ", gtid=True)
-    assert recorded.failing == {"replicas/gtid"}
+    assert recorded.failing == {"replicas/rows/gtid"}
     shown = next(item for item in recorded.of(CaseVerdict) if item.verdict.failing)
     assert shown.field == "rows"
     assert shown.replay == f"binlog-lab replay {shown.case_file}"

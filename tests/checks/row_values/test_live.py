@@ -73,8 +73,8 @@ def test_values_of_a_missing_spatial_reference_system_are_in_the_plane() -> None
 
 
 def test_the_sizes_of_the_profiles() -> None:
-    tables = SIZES["row-values/tables"]
-    rows = {name: 2 * count * SIZES["row-values/rows"][name] for name, count in tables.items()}
+    tables = SIZES["row_values/values/tables"]
+    rows = {name: 2 * count * SIZES["row_values/values/rows"][name] for name, count in tables.items()}
     assert rows["quick"] >= 400
     assert rows["full"] >= 20_000
     assert all(count % ROUND == 0 for count in tables.values())
@@ -128,8 +128,8 @@ def test_the_check_reports_what_it_finds(
     records: list[AnyRecord] = []
     words: list[str] = []
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setitem(SIZES["row-values/tables"], "quick", 2)
-    monkeypatch.setitem(SIZES["row-values/rows"], "quick", 3)
+    monkeypatch.setitem(SIZES["row_values/values/tables"], "quick", 2)
+    monkeypatch.setitem(SIZES["row_values/values/rows"], "quick", 3)
     lab = Lab(Settings(cases=tmp_path), records.append, words.append)
     if wrong:
         monkeypatch.setattr(test_row_values, "judge", lambda observed: row_values.judge(LOG_FAULTS[4].change(observed)))
@@ -138,8 +138,8 @@ def test_the_check_reports_what_it_finds(
     else:
         run(test_row_values.test_values_from_the_log_alone, lab)
     made = [record for record in records if isinstance(record, Block)]
-    assert {record.check for record in made if record.failures} == ({"row-values/TMV1"} if wrong else set())
-    assert sum(record.cases for record in made if record.check == "row-values/TMV1") == 12
+    assert {record.check for record in made if record.failures} == ({"row_values/values/TMV1"} if wrong else set())
+    assert sum(record.cases for record in made if record.check == "row_values/values/TMV1") == 12
     told = [record for record in records if isinstance(record, CaseVerdict)]
     assert all(record.statements[0].startswith("CREATE TABLE") for record in told)
     assert bool(told) is wrong

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.faults.fault import Fault
 
-SMALL = {"sdi-design/calls": 3_000, "sdi-design/crashes": 500, "sdi-design/purge": 50}
+SMALL = {"sdi_design/calls": 3_000, "sdi_design/crashes": 500, "sdi_design/purge": 50}
 
 
 @pytest.fixture

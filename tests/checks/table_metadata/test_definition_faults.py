@@ -144,13 +144,13 @@ def test_events_and_texts_in_order_pass(monkeypatch: pytest.MonkeyPatch) -> None
         cases[block.requirements[0]] += block.cases
     assert cases.keys() == ALL
     assert min(cases.values()) >= 50
-    assert cases["TMF7"] == cases["TMP1"] == 2 * SIZES["table-map/bytes"]["quick"]
+    assert cases["TMF7"] == cases["TMP1"] == 2 * SIZES["table_metadata/bytes"]["quick"]
 
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many tables as show every fault."""
-    monkeypatch.setitem(SIZES["table-map/bytes"], "quick", 30)
+    monkeypatch.setitem(SIZES["table_metadata/bytes"], "quick", 30)
 
 
 @pytest.mark.usefixtures("few")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.recorded import Recorded
 
 pytestmark = pytest.mark.live
-CHECK = "table-map/damaged"
+CHECK = "table_metadata/damaged"
 applied = damaged_maps.apply
 
 

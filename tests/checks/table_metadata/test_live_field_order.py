@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.recorded import Recorded
 
-CHECK = "table-map/field-order"
+CHECK = "table_metadata/field-order"
 ordered = field_order.another_order
 applied = field_order.apply
 

@@ -59,7 +59,7 @@ def test_a_real_server_follows_the_variable(
 ) -> None:
     records: list[AnyRecord] = []
     monkeypatch.setattr(labs, "resolve", lambda *_, **__: server)
-    monkeypatch.setitem(SIZES["metadata-variable/effect"], "quick", 2)
+    monkeypatch.setitem(SIZES["table_metadata/variable-effect"], "quick", 2)
     lab = Lab(Settings(cases=tmp_path), records.append)
     run(test_metadata_variable.test_effect, lab)
     run(test_metadata_variable.test_scope, lab)

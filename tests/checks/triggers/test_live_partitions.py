@@ -65,8 +65,8 @@ def test_another_partition_fails(lab: Lab, records: list[AnyRecord], monkeypatch
         return replace(seen, events=tuple(map(_with_another_partition, seen.events)))
 
     monkeypatch.setattr(triggers, "run_case", doctored)
-    monkeypatch.setitem(SIZES["partitions"], "quick", len(METHODS))
+    monkeypatch.setitem(SIZES["triggers/partitions"], "quick", len(METHODS))
     with pytest.raises(pytest.fail.Exception, match="failed: "):
         run(test_partitions.test_partitions, lab)
     failing = {item.check for item in records if isinstance(item, Block) and item.failures}
-    assert failing == {"partitions/event-bytes"}
+    assert failing == {"triggers/partitions/event-bytes"}

@@ -102,7 +102,7 @@ def test_the_new_type_with_the_option_off_breaks_f1() -> None:
 
 @pytest.fixture
 def four_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SIZES["type-codes"], "quick", 4)
+    monkeypatch.setitem(SIZES["type_codes/events"], "quick", 4)
 
 
 @pytest.mark.live
@@ -110,7 +110,7 @@ def four_cases(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_sound_server_passes(recorded: Recorded) -> None:
     run(check.test_updates_without_documents, recorded.lab)
     assert recorded.of(CaseVerdict) == []
-    assert recorded.cases("type-codes/F1") == recorded.cases("type-codes/bytes") == 48
+    assert recorded.cases("type_codes/events/F1") == recorded.cases("type_codes/events/bytes") == 48
 
 
 @pytest.mark.live

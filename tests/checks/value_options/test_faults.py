@@ -85,5 +85,5 @@ def test_a_real_server_reads_all_forms(
         with pytest.raises(pytest.fail.Exception):
             run(check.test_value_options, lab)
     failing = {record.check for record in records if isinstance(record, Block) and record.failures}
-    assert failing == (set() if number == 1610 else {"value-options/error"})
+    assert failing == (set() if number == 1610 else {"value_options/forms/error"})
     assert bool([record for record in records if isinstance(record, CaseVerdict)]) is bool(failing)

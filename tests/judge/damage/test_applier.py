@@ -16,7 +16,7 @@ from conformance.requirements.versions import dialect_of
 from conformance.verdict import Verdict
 from generators import applier_transactions
 from generators.draw import Stream
-from tests.checks.diverged.planted_transactions import (
+from tests.checks.diverged_documents.planted_transactions import (
     FAULTS,
     FRAME_FAULTS,
     faultless,

@@ -26,7 +26,7 @@ from conformance.reference.partial.paths import parse_path
 from conformance.verdict import Verdict
 from generators import damaged_events, diverged
 from generators.draw import Stream
-from tests.checks.diverged.planted_injections import FAULTS, faultless
+from tests.checks.diverged_documents.planted_injections import FAULTS, faultless
 from tests.faults.runner import assert_caught_wherever_it_shows, each
 from tests.reference.jsonb.jsonb_vectors import FREE
 

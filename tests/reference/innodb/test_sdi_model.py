@@ -1,6 +1,6 @@
 """WL#7053's model: two copies, the buffer protocol, the roots in pages 1 and 2, and a state machine of crashes.
 
-The machine's actions and the guarantee are those of the check ``sdi-design/crashes``; Hypothesis draws here.
+The machine's actions and the guarantee are those of the check ``sdi_design/crashes``; Hypothesis draws here.
 """
 
 from __future__ import annotations

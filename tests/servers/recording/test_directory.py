@@ -39,6 +39,16 @@ def test_what_was_recorded_is_in_the_manifest(recording: Path) -> None:
     assert open_tape(recording, opened.manifest, TAPE).items == ["room/first"]
 
 
+def test_a_module_may_have_its_former_name_in_a_recording(recording: Path) -> None:
+    for former, problem in (("room.check", None), ("other.check", "the recording has no answer to the check hall/one")):
+        opened = open_recording(recording)
+        opened.begin_module("hall.check", former)
+        opened.begin("hall/one", "room/first")
+        assert (opened.problem or "").startswith(problem or "")
+        assert bool(opened.problem) is bool(problem)
+        opened.end_module()
+
+
 def test_an_earlier_recording_is_replaced_and_other_things_are_left_alone(recording: Path, tmp_path: Path) -> None:
     (recording / "notes").write_text("mine")
     start_recording(recording, MADE)

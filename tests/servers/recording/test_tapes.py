@@ -92,6 +92,13 @@ def test_a_check_that_asks_less_does_not_disturb_the_next_one(file: Path) -> Non
         tape.call("server", "stop", True, never)
 
 
+def test_a_recording_may_have_the_former_name_of_a_check(file: Path) -> None:
+    tape = ReplayTape(read_tape(file))
+    tape.begin("room/one", "room/first")
+    assert tape.problem is None
+    assert tape.call(tape.channel("session"), "login", None, never) == [7, "9.7.4"]
+
+
 def test_a_check_that_the_recording_lacks_is_named(file: Path) -> None:
     tape = ReplayTape(read_tape(file))
     tape.begin("room/other")
