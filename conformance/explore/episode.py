@@ -95,6 +95,7 @@ class Episode:
 
     def _oracles(self, last: bool) -> Iterator[tuple[str, Iterable[Problem]]]:
         world = self.world
+        world.settle()
         if self._tables is None:
             self._tables = describe(world.own, world.schema("x"))
         tables = self._tables

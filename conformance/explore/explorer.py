@@ -62,6 +62,7 @@ class Explorer:
     answers: Counter[str] = field(default_factory=Counter)
     features: Counter[str] = field(default_factory=Counter)
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    beside: Counter[str] = field(default_factory=Counter)  # what the topology did beside the statements
     vanished: Counter[str] = field(default_factory=Counter)
     steps: int = 0
     episodes: int = 0
@@ -172,6 +173,7 @@ class Explorer:
 
     def _count(self, episode: Episode) -> None:
         self.tried.update(episode.tried)
+        self.beside.update(episode.world.happened())
         self.answers.update(episode.errors)
         features = sorted({feature for step in episode.script for feature in step.features})
         self.features.update(features)

@@ -148,11 +148,10 @@ def _shell(script: Sequence[Step], problem: Problem, header: Iterable[str]) -> s
             _run("main", [f"USE {SCHEMA}_r;", *queries, f"DROP SCHEMA {SCHEMA}_r;"]),
         ]  # fmt: skip
     elif problem.oracle == "replica":
-        status = "SHOW REPLICA STATUS\\G"
         parts += [
             f"echo '{FIRST}'", _run("main", queries), f"echo '{SECOND}'",
             "sleep ${WAIT:-5}  # until the replica has applied everything, or has stopped",
-            f"${{REPLICA:-mysql}} -e '{status}' | grep -E 'Last_SQL_Errno: [1-9]|Last_SQL_Error: .'",
+            "${REPLICA:-mysql} -E -e 'SHOW REPLICA STATUS' | grep -E 'Last_SQL_Errno: [1-9]|Last_SQL_Error: .'",
             "session copy ${REPLICA:-mysql}", _run("copy", [f"USE {SCHEMA};", *queries]),
         ]  # fmt: skip
     else:
@@ -175,7 +174,9 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
             words = [*source.client("mysql"), "--force", "--batch", "--binary-mode", "--default-character-set=utf8mb4"]
             given = text
         else:
-            words, given = ["bash", "-c", text], ""
+            file = Path(folder) / "script.sh"  # too long for a word of a command
+            file.write_text(text, "utf-8")
+            words, given = ["bash", str(file)], ""
         replica = world.pairs[0].replica if world.pairs else source
         assert isinstance(replica, ProcessServer)
         programs = {
