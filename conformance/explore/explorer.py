@@ -14,6 +14,7 @@ from conformance.explore.oracles.problem import INCONCLUSIVE
 from conformance.explore.rules.workload import Workload
 from conformance.explore.scripts import render, shows_it
 from conformance.explore.shrinking import Trials, shrink, usable
+from conformance.explore.steps import KILL_REPLICA, KILL_SOURCE
 from conformance.explore.topologies import SINGLE, TOPOLOGIES
 from conformance.explore.traits import traits_of
 from conformance.explore.world import Died
@@ -128,7 +129,7 @@ class Explorer:
         episode = Episode(self._world)
         avoided = self._avoided() if draw.below(10) < _AVOIDED else ()
         parallel = draw.chance(1, 10)
-        problems = self._explored(episode, Workload(draw), avoided, parallel=parallel)
+        problems = self._explored(episode, Workload(draw, kills=self._world.durable), avoided, parallel=parallel)
         self.steps += len(episode.script)
         self.exploring += time.monotonic() - begun
         self._count(episode)
@@ -242,6 +243,8 @@ class Explorer:
             f"MySQL {self.maker.version}",
         )
         finding.suffix, finding.text = render(finding.script, finding.problem, header)
+        if any(step.text in (KILL_SOURCE, KILL_REPLICA) for step in finding.script):
+            return  # no client program kills a server
         for _ in range(PROOFS):
             world = self._make(finding.topology)
             try:
