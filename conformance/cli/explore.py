@@ -10,21 +10,20 @@ import click
 
 from conformance.console import narrate, progress
 from conformance.exit_code import ExitCode
+from conformance.explore.topologies import TOPOLOGIES
 from conformance.server_use import server_errors
 from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:
     from conformance.explore.explorer import Explorer
 
-_TOPOLOGIES = ("pair", "positions", "single")
-
 
 @click.command(name="explore")
 @click.option(
     "--server", default="auto", show_default=True, metavar="SPEC", help="auto, process[:PATH], docker[:IMAGE]."
 )
-@click.option("--topology", type=click.Choice(_TOPOLOGIES), default="pair", show_default=True,
-              help="One server, or a source and a replica by GTID or by positions.")  # fmt: skip
+@click.option("--topology", type=click.Choice(tuple(TOPOLOGIES)), default="pair", show_default=True,
+              help="One server, or one of the ways to have replicas.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=1), metavar="N", help="Time for the run [default: 60].")
 @click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Number of statements, in place of --seconds.")
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="[default: a new one, which is printed]")

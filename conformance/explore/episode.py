@@ -17,9 +17,9 @@ from conformance.explore.oracles.snapshot import Snapshot
 from conformance.explore.oracles.tables import TableFacts, describe, read
 from conformance.explore.oracles.twin import DECIDED_BY_PLAN, compare_answers, compare_rows
 from conformance.explore.places import place_of
-from conformance.explore.steps import SNAPSHOT, Step
+from conformance.explore.steps import KILL_REPLICA, KILL_SOURCE, SNAPSHOT, Step
 from conformance.explore.world import SIDES, Died, World
-from conformance.servers.errors import ConnectionLost, ServerError, SqlError
+from conformance.servers.errors import ConnectionLost, ServerError, SqlError, StartFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,6 +49,8 @@ class Episode:
         if step.text == SNAPSHOT:
             self._snapshot_now()
             return 0, problems
+        if step.text in (KILL_SOURCE, KILL_REPLICA):
+            return self._kill(step)
         if step.text.startswith(_DDL):
             self._tables = None
             if self._snapshot is not None:  # an open transaction holds the tables that it read
@@ -95,6 +97,7 @@ class Episode:
 
     def _oracles(self, last: bool) -> Iterator[tuple[str, Iterable[Problem]]]:
         world = self.world
+        world.settle()
         if self._tables is None:
             self._tables = describe(world.own, world.schema("x"))
         tables = self._tables
@@ -115,6 +118,20 @@ class Episode:
             yield "growth", check_memory(world)
             yield "mysqlbinlog", replay_log(world, tables, rows["x"])
             yield "apply", apply_log(world, tables, self.tried)  # no script shows it: what others see is theirs
+
+    def _kill(self, step: Step) -> tuple[int, list[Problem]]:
+        """Kill a server and start it again; what was open is lost, what was acknowledged is not."""
+        self._forget_snapshot()
+        self.script.append(step)
+        self.errors[f"{step.shape}: ok"] += 1
+        try:
+            if step.text == KILL_SOURCE:
+                self.world.kill_source()
+            else:
+                self.world.kill_replica()
+        except StartFailed as error:
+            return 0, [Problem("died", f"{step.text}: does not start again", str(error)[:1000])]
+        return 0, []
 
     def _snapshot_now(self) -> None:
         self._forget_snapshot()

@@ -14,6 +14,7 @@ from conformance.explore.oracles.problem import INCONCLUSIVE
 from conformance.explore.rules.workload import Workload
 from conformance.explore.scripts import render, shows_it
 from conformance.explore.shrinking import Trials, shrink, usable
+from conformance.explore.steps import KILL_REPLICA, KILL_SOURCE
 from conformance.explore.topologies import SINGLE, TOPOLOGIES
 from conformance.explore.traits import traits_of
 from conformance.explore.world import Died
@@ -62,6 +63,7 @@ class Explorer:
     answers: Counter[str] = field(default_factory=Counter)
     features: Counter[str] = field(default_factory=Counter)
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    beside: Counter[str] = field(default_factory=Counter)  # what the topology did beside the statements
     vanished: Counter[str] = field(default_factory=Counter)
     steps: int = 0
     episodes: int = 0
@@ -127,7 +129,7 @@ class Explorer:
         episode = Episode(self._world)
         avoided = self._avoided() if draw.below(10) < _AVOIDED else ()
         parallel = draw.chance(1, 10)
-        problems = self._explored(episode, Workload(draw), avoided, parallel=parallel)
+        problems = self._explored(episode, Workload(draw, kills=self._world.durable), avoided, parallel=parallel)
         self.steps += len(episode.script)
         self.exploring += time.monotonic() - begun
         self._count(episode)
@@ -172,6 +174,7 @@ class Explorer:
 
     def _count(self, episode: Episode) -> None:
         self.tried.update(episode.tried)
+        self.beside.update(episode.world.happened())
         self.answers.update(episode.errors)
         features = sorted({feature for step in episode.script for feature in step.features})
         self.features.update(features)
@@ -240,6 +243,8 @@ class Explorer:
             f"MySQL {self.maker.version}",
         )
         finding.suffix, finding.text = render(finding.script, finding.problem, header)
+        if any(step.text in (KILL_SOURCE, KILL_REPLICA) for step in finding.script):
+            return  # no client program kills a server
         for _ in range(PROOFS):
             world = self._make(finding.topology)
             try:

@@ -36,7 +36,7 @@ def as_json(explorer: Explorer, exit_code: int, problem: str) -> dict[str, Any]:
         "not_counted": dict(explorer.vanished),
         "census": {
             "oracles": dict(explorer.tried), "answers": dict(explorer.answers), "features": dict(explorer.features),
-            "pairs": len(explorer.pairs),
+            "pairs": len(explorer.pairs), "beside": dict(explorer.beside),
         },
     }  # fmt: skip
 
@@ -83,6 +83,7 @@ def page(explorer: Explorer, content: dict[str, Any]) -> str:
         "conformance.explore", "explore.html.j2", style, outcome=outcome, glyph=glyph, tone=tone, run=content["run"],
         headline=headline(explorer), findings=findings, new=[one for one in findings if not one["known"]],
         vanished=sorted(explorer.vanished.items()), tried=sorted(explorer.tried.items()),
+        beside=sorted(explorer.beside.items()),
         shapes=shapes(content["census"]["answers"]), features=features, pairs_seen=len(explorer.pairs),
         pairs_possible=len(features) * (len(features) - 1) // 2,
     )  # fmt: skip

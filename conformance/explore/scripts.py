@@ -188,9 +188,9 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
             words = [*source.client("mysql"), "--force", "--batch", "--binary-mode", "--default-character-set=utf8mb4"]
             given = text
         else:
-            script = Path(folder) / "script"  # an argument would have a limit
-            script.write_text(text, "utf-8")
-            words, given = ["bash", str(script)], ""
+            file = Path(folder) / "script.sh"  # too long for a word of a command
+            file.write_text(text, "utf-8")
+            words, given = ["bash", str(file)], ""
         replica = world.pairs[0].replica if world.pairs else source
         assert isinstance(replica, ProcessServer)
         programs = {

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
 
+from conformance.explore.followers import Linked
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError, SqlError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from conformance.explore.followers import Follower
     from conformance.explore.steps import Step
-    from conformance.servers.roles.pair import Pair
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.capture import Position
     from conformance.servers.wire.connection import Connection
@@ -61,18 +63,61 @@ class Died(Exception):
         super().__init__(f"{role}: {death}")
 
 
+class Companion:
+    """Something that a topology does beside the steps of an episode; it overrides what it needs.
+
+    ``happened`` is for the census.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.happened: Counter[str] = Counter()
+
+    def began(self) -> None:
+        """The schemas of a new episode are there."""
+
+    def before(self, step: Step) -> None:
+        """A step is about to run; of those that run together, the first."""
+
+    def after(self) -> None:
+        """The step, or all that run together, has ended."""
+
+    def settle(self) -> None:
+        """The oracles are about to look: end what is open."""
+
+    def ended(self) -> None:
+        """The sessions of the episode are closed, and its schemas are about to be dropped."""
+
+
 @dataclass(slots=True)
 class World(Closing):
-    """One source, its replicas, and the schemas of one episode. Made by ``topologies``."""
+    """One source, its replicas, and the schemas of one episode. Made by ``topologies``.
+
+    ``twinned``: both schemas can have the same rows; ``durable``: its servers keep what they acknowledged when they are
+    killed; ``more``: settings of the steps' sessions beside those of every world, each behind a comma.
+    """
 
     source: OwnServer
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[Follower, ...] = ()
+    companions: tuple[Companion, ...] = ()
+    twinned: bool = True
+    durable: bool = False
+    more: str = ""
     number: int = 0
-    twins: bool = True  # whether steps run in the twin schema too
     sessions: dict[tuple[int, str], Connection] = field(default_factory=dict)
     start: Position | None = None
     _stack: ExitStack = field(default_factory=ExitStack)
     _own: Connection | None = None
+    _twins: bool = True
+
+    @property
+    def twins(self) -> bool:
+        """Whether steps run in the twin schema too."""
+        return self._twins and self.twinned
+
+    @twins.setter
+    def twins(self, wanted: bool) -> None:
+        self._twins = wanted
 
     def schema(self, side: str) -> str:
         """The name of the schema of a side."""
@@ -98,11 +143,33 @@ class World(Closing):
             self.start = self.source.capture().mark(own)
         finally:
             own.close()
+        self._beside(lambda companion: companion.began())
         return self
+
+    def _beside(self, moment: Callable[[Companion], None]) -> None:
+        for companion in self.companions:
+            try:
+                moment(companion)
+            except ConnectionLost as error:
+                dead = [pair.replica for pair in self.pairs if not pair.replica.alive()]
+                raise Died(*(("replica", dead[0]) if dead else ("source", self.source)), error, None) from error
+
+    def settle(self) -> None:
+        """End what is open beside the steps: the oracles are about to look."""
+        self._beside(lambda companion: companion.settle())
+
+    def happened(self) -> Counter[str]:
+        """The counts of what happened beside the steps, since the last call."""
+        counted: Counter[str] = Counter()
+        for companion in self.companions:
+            counted.update(companion.happened)
+            companion.happened.clear()
+        return counted
 
     def end(self) -> None:
         """Close the episode's sessions and drop its schemas."""
         self.close_sessions()
+        self._beside(lambda companion: companion.ended())
         with suppress(SqlError):
             own = self.source.connect()
             try:
@@ -116,26 +183,33 @@ class World(Closing):
         connection = self.sessions.get((number, side))
         if connection is None or connection.closed:
             connection = self.source.connect(database=self.schema(side), timeout=STATEMENT_SECONDS)
-            connection.execute(BEGINNING)
+            connection.execute(f"{BEGINNING}{self.more}")
             self.sessions[number, side] = connection
         return connection
 
     def run(self, step: Step) -> Done:
         """Run a step on both sides."""
+        self._beside(lambda companion: companion.before(step))
         base = self._answer(step, "x", step.base)
-        return Done(step, base, self._answer(step, "y", step.twin) if self.twins and not step.alone else None)
+        done = Done(step, base, self._answer(step, "y", step.twin) if self.twins and not step.alone else None)
+        self._beside(lambda companion: companion.after())
+        return done
 
     def run_together(self, steps: Sequence[Step]) -> list[Done]:
         """Run steps of several sessions at the same time, in the first schema only."""
         numbers = sorted({step.session for step in steps})
         for number in numbers:
             self.session(number, "x")
+        self._beside(lambda companion: companion.before(steps[0]))
 
         def one(number: int) -> list[Done]:
             return [Done(step, self._answer(step, "x", step.base)) for step in steps if step.session == number]
 
         with ThreadPoolExecutor(len(numbers)) as pool:
-            return [done for part in [pool.submit(one, number) for number in numbers] for done in part.result()]
+            parts = [pool.submit(one, number) for number in numbers]
+            ended = [done for part in parts for done in part.result()]
+        self._beside(lambda companion: companion.after())
+        return ended
 
     def _answer(self, step: Step, side: str, text: str) -> Answer:
         begun = time.monotonic()
@@ -152,18 +226,29 @@ class World(Closing):
         return Answer(0, "", result.rows, result.affected, warnings, time.monotonic() - begun)
 
     def mend(self) -> None:
-        """Let each replica go on behind everything, without the episode's schemas; whatever stopped it is forgotten."""
+        """Let each replica go on behind everything, without the episode's schemas; whatever stopped it is forgotten.
+
+        Raises :class:`ServerError` where the world must be made anew.
+        """
         self.end()
-        with self.source.connect() as own:
-            here = self.source.capture().mark(own)
-            executed = own.variable("global.gtid_executed") or ""
         for pair in self.pairs:
-            pair.stop()
-            with pair.replica.connect() as connection:
-                connection.execute("SET SESSION sql_log_bin = 0, lock_wait_timeout = 5")
-                for (name,) in connection.execute("SHOW SCHEMAS LIKE 'binlog\\_lab\\_e%'").texts():
-                    connection.execute(f"DROP SCHEMA `{name}`")
-            pair.follow(here, executed if pair.by_gtid else None)
+            pair.mend()
+
+    def kill_source(self) -> None:
+        """Kill the source and start it again; the replicas find it. Open transactions and sessions are lost."""
+        assert self.durable
+        self.close_sessions()
+        self.source.kill()
+        self.source.start()
+
+    def kill_replica(self, number: int = 0) -> None:
+        """Kill a replica and start it again; it goes on from what it had stored."""
+        assert self.durable
+        pair = self.pairs[number]
+        assert isinstance(pair, Linked)
+        pair.replica.kill()
+        pair.reopen()
+        pair.start()
 
     def close_sessions(self) -> None:
         """Close all sessions; what they had not committed is rolled back."""
@@ -178,14 +263,12 @@ class World(Closing):
         """End the world, with the servers that were made for it."""
         with suppress(ServerError):
             self.close_sessions()
-            for pair in self.pairs:
-                pair.close()
         self._stack.close()
 
     def alive(self) -> bool:
         """Whether all servers run."""
         return self.source.alive() and all(pair.replica.alive() for pair in self.pairs)
 
-    def owns(self, what: Closing) -> None:
+    def owns(self, what: Closing | Follower) -> None:
         """Close this together with the world."""
         self._stack.callback(what.close)

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.explore.episode import Episode, death
+from conformance.explore.followers import Linked
 from conformance.explore.steps import SNAPSHOT, Step
 from conformance.explore.world import Died, World
 from conformance.servers.errors import SqlError
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conformance.explore.oracles.problem import Problem
-    from conformance.servers.roles.pair import Pair
     from conformance.servers.wire.packets import Result
     from tests.faults.fault import Fault
 
@@ -163,7 +163,7 @@ class Bench:
             world.close_sessions()
             for server in (world.source, *(pair.replica for pair in world.pairs)):
                 if not server.alive():
-                    server.start()  # type: ignore[attr-defined]
+                    server.start()
             for pair in world.pairs:
                 pair.connection.close()
                 pair.connection = pair.replica.connect()
@@ -174,10 +174,12 @@ class Bench:
     # -- places ----------------------------------------------------------------------------------------------------
 
     @property
-    def pair(self) -> Pair:
+    def pair(self) -> Linked:
         """The source and its replica, which a fault is about to touch."""
         self._touched = True
-        return self.world.pairs[0]
+        pair = self.world.pairs[0]
+        assert isinstance(pair, Linked)
+        return pair
 
     def caught_up(self) -> None:
         """Wait until the replica has everything."""

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.explore import episode
+from conformance.explore import episode, followers
 from conformance.explore.oracles import growth
-from conformance.explore.oracles import replica as replica_oracle
 from conformance.servers.run.process import ProcessServer
 from tests.explore.bench import PARTIAL_UPDATE, Altered, Bench, refused, rewritten, transactions
 from tests.faults.fault import Fault
@@ -164,7 +163,7 @@ def _applied_twice(bench: Bench) -> None:
 def _late(bench: Bench) -> None:
     """The applier stands still, without an error."""
     bench.caught_up()
-    bench.patch(replica_oracle, "CATCH_UP_SECONDS", 0.5)
+    bench.patch(followers, "CATCH_UP_SECONDS", 0.5)
     bench.pair.connection.execute("STOP REPLICA SQL_THREAD")
 
 

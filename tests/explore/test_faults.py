@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.explore.topologies import pair_gtid
+from conformance.explore.topologies import TOPOLOGIES
 from conformance.servers.run.process import ProcessMaker
 from tests.explore.bench import Bench
 from tests.explore.faults import FAULTS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def world(installation: Installation) -> Iterator[World]:
     """One pair of servers for all faults."""
-    with pair_gtid(ProcessMaker(installation), lambda _: None) as made:
+    with TOPOLOGIES["pair"](ProcessMaker(installation), lambda _: None) as made:
         yield made
 
 

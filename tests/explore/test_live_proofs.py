@@ -9,7 +9,7 @@ import pytest
 from conformance.explore.oracles.problem import Problem
 from conformance.explore.scripts import render, shows_it
 from conformance.explore.steps import SNAPSHOT, Step
-from conformance.explore.topologies import pair_gtid, pair_positions, single
+from conformance.explore.topologies import TOPOLOGIES
 from conformance.servers.run.process import ProcessMaker
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ def worlds(installation: Installation) -> Iterator[dict[str, World]]:
     """One server, and a pair: the script about the log resets logs, which no replica outlives."""
     maker = ProcessMaker(installation)
     with (
-        single(maker, lambda _: None) as one,
-        pair_gtid(maker, lambda _: None) as two,
-        pair_positions(maker, lambda _: None) as three,
+        TOPOLOGIES["single"](maker, lambda _: None) as one,
+        TOPOLOGIES["pair"](maker, lambda _: None) as two,
+        TOPOLOGIES["positions"](maker, lambda _: None) as three,
     ):
         yield {"one": one, "pair": two, "positions": three}
 

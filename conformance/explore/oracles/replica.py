@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from conformance.explore.oracles.indexes import indexes_of
 from conformance.explore.oracles.problem import Problem
@@ -17,15 +17,14 @@ from conformance.explore.oracles.tables import (
 )
 from conformance.explore.world import Died, World
 from conformance.servers.errors import ConnectionLost, SqlError
-from conformance.servers.roles.pair import Pair, ReplicaLate, ReplicaStopped
+from conformance.servers.roles.pair import ReplicaLate, ReplicaStopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from conformance.servers.run.owned import OwnServer
+    from conformance.explore.followers import Follower
 
 
-CATCH_UP_SECONDS = 60.0
 _DEFINITIONS: Final = tuple(
     f"SELECT {columns} FROM information_schema.{table} WHERE TABLE_SCHEMA = DATABASE() ORDER BY {columns}"
     for table, columns in (
@@ -42,10 +41,10 @@ def compare_replicas(
     """Wait for each replica; hold its rows and definitions against the source's, its indexes against its rows."""
     if not world.pairs:
         return
-    end = world.source.capture().mark(world.own)
+    executed = world.own.variable("global.gtid_executed") or ""
     for pair in world.pairs:
         try:
-            _wait(pair, end, world)
+            pair.catch_up(executed)
         except ReplicaStopped as error:
             yield Problem("replica", f"stopped {error.number}", f"{error.thread}: {error.number} {error.message}")
             continue
@@ -53,27 +52,17 @@ def compare_replicas(
             yield Problem("replica", "late", str(error))
             continue
         except ConnectionLost as error:
-            raise Died("replica", cast("OwnServer", pair.replica), error, None) from error
+            raise Died("replica", pair.replica, error, None) from error
         yield from _compare(pair, world, tables, rows)
 
 
-def _wait(pair: Pair, end: object, world: World) -> None:
-    """By GTID where there are any: one question instead of many."""
-    if pair.by_gtid:
-        executed = world.own.variable("global.gtid_executed") or ""
-        asked = f"SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', 0.5)"
-        if pair.connection.execute(asked).scalar() == "0":
-            return
-    pair.wait(end, timeout=CATCH_UP_SECONDS)  # type: ignore[arg-type]
-
-
 def _compare(
-    pair: Pair, world: World, tables: Mapping[str, TableFacts], rows: Mapping[str, Mapping[str, Rows]]
+    pair: Follower, world: World, tables: Mapping[str, TableFacts], rows: Mapping[str, Mapping[str, Rows]]
 ) -> Iterator[Problem]:
     try:
         for side in rows:
-            yield from _rows(read(pair.connection, world.schema(side), tables), side, tables, rows[side])
-        schema = world.schema("x")
+            yield from _rows(read(pair.connection, pair.schema(world.schema(side)), tables), side, tables, rows[side])
+        schema = pair.schema(world.schema("x"))
         described = describe(pair.connection, schema)
         for name, table in tables.items():
             if described.get(name) != table:
@@ -82,7 +71,7 @@ def _compare(
         for found in indexes_of(pair.connection, schema, tables):
             yield Problem("replica", f"index: {found.kind}", found.detail, found.show[:1])
     except ConnectionLost as error:
-        raise Died("replica", cast("OwnServer", pair.replica), error, None) from error
+        raise Died("replica", pair.replica, error, None) from error
     except SqlError as error:
         yield Problem("replica", f"reading {error.number}", f"reading the replica's tables: {error.message}")
 

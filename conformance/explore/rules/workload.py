@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.explore.rules.definitions import AUDIT, alter, flush, learnt, objects, setting
 from conformance.explore.rules.statements import DATA_RULES, insert
 from conformance.explore.rules.tables import Table, draw_table
-from conformance.explore.steps import SIDE, Step
+from conformance.explore.steps import KILL_REPLICA, KILL_SOURCE, SIDE, Step
 from generators.draw import mix
 
 if TYPE_CHECKING:
@@ -34,11 +34,17 @@ class _Session:
     due: list[Step] = field(default_factory=list)
 
 
+def _decides(due: list[Step], step: Step) -> bool:
+    """Whether a statement ends a transaction that is prepared: it outlives its session."""
+    return due == [step] and step.shape in ("xa-commit", "xa-rollback")
+
+
 class Workload:
     """Draws the steps of an episode. The caller says with :meth:`told` how each of them ended."""
 
-    def __init__(self, draw: Draw) -> None:
+    def __init__(self, draw: Draw, *, kills: bool = False) -> None:
         self._draw = draw
+        self._kills = kills  # whether the servers may be killed
         self.tables: list[Table] = []
         self._sessions = [_Session(number) for number in range(draw.choice(_SESSIONS))]
         self._xa = 0
@@ -84,6 +90,8 @@ class Workload:
     def next(self) -> Step:
         """The next step, of one of the sessions."""
         session = self._draw.choice(self._sessions)
+        if self._kills and self._draw.chance(1, 40):
+            return self._kill()
         while True:
             if session.due:
                 step: Step | None = session.due.pop(0)
@@ -115,6 +123,16 @@ class Workload:
                 yield replace(self._closing(session, "commit"), session=session.number)
             while session.due:
                 yield replace(session.due.pop(0), session=session.number)
+
+    def _kill(self) -> Step:
+        """Kill a server. With the source, all sessions end and begin anew: what they had open is gone."""
+        if self._draw.chance(1, 2):
+            return Step(KILL_REPLICA, "kill-replica", alone=True)
+        self._sessions = [
+            _Session(session.number, xa=session.xa, due=[step for step in session.due if _decides(session.due, step)])
+            for session in self._sessions
+        ]
+        return Step(KILL_SOURCE, "kill-source", alone=True)
 
     def _outside(self, session: _Session) -> Step | None:
         draw = self._draw

@@ -100,6 +100,7 @@ class ProcessServer(OwnServer):
         self.id = f"process-{installation.version}-{server_id}"
         self.pid = 0
         self.start_seconds = 0.0
+        self._port = 0
         self._performance_schema = performance_schema
         self._start = ""
         self._supervisor: subprocess.Popen[bytes] | None = None
@@ -115,11 +116,14 @@ class ProcessServer(OwnServer):
     # -- starting ---------------------------------------------------------------------------------------------------
 
     def start(self, extra: Options | None = None, *, timeout: float = START_SECONDS) -> None:
-        """Start, and wait until the server answers. ``extra`` options are for this start only."""
+        """Start, and wait until the server answers. ``extra`` options are for this start only.
+
+        A further start takes the same port, where its replicas look for it, unless somebody else has it now.
+        """
         begun = time.monotonic()
-        port = attempt = 0
+        attempt = 0
         while True:
-            port = _free_port()
+            port = self._port if self._port and not attempt else _free_port()
             attempt += 1
             self._spawn(port, extra or {})
             try:
@@ -135,6 +139,7 @@ class ProcessServer(OwnServer):
                 raise
             break
         self.start_seconds = time.monotonic() - begun
+        self._port = port
         self.address = Address(host="127.0.0.1", port=port, socket=self._socket)
         with self.connect() as connection:
             self.version = connection.variable("version") or self.version
