@@ -43,9 +43,9 @@ def command(
     """Run random workloads on MySQL servers of the lab's own, and look for what cannot be right.
 
     Each episode makes tables with features in combination, and runs statements of every shape in two schemas. In the
-    second schema no update can be partial; all else is the same. Then rows, answers and warnings of both must be equal,
-    the replica must have them too, an index must give the rows of its table, a generated column must be its expression,
-    a snapshot must stay, and mysqlbinlog must replay the log into an empty schema.
+    second schema no update can be partial; all else is the same. Rows, answers and warnings of both must be equal, and
+    the rows of the replica too. An index must give the rows of its table, and a generated column must be its
+    expression. A snapshot must stay, and mysqlbinlog must replay the log into an empty schema.
 
     A difference that comes again is shrunk to a short script, which is run by the client mysql on five fresh servers.
     The exit code is 1 if there is a finding that is not listed.

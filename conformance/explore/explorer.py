@@ -39,7 +39,7 @@ _TRIES: Final = 5
 
 @dataclass(slots=True, kw_only=True)
 class Plan:
-    """What a run does: where, how long, from which seed on."""
+    """The task of a run: where, how long, from which seed on."""
 
     topology: str = "pair"
     seed: int = 1

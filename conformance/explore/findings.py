@@ -74,7 +74,7 @@ class Finding:
 
     @property
     def signature(self) -> tuple[str, ...]:
-        """What findings of one fault share: the oracle, the kind, and the traits of the shortest script."""
+        """The signature that findings of one fault share: oracle, kind, and the traits of the shortest script."""
         return (*self.problem.key, *sorted(self.traits))
 
     def is_same(self, other: Finding) -> bool:

@@ -8,11 +8,12 @@ replica or the log is a shell script; it takes its client programs from MYSQL, R
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.explore.steps import SNAPSHOT
 from conformance.explore.world import BEGINNING
@@ -30,25 +31,39 @@ FIRST: Final = "--- one way"
 SECOND: Final = "--- another way: the answer ought to be the same"
 STILL: Final = "the server still runs"
 _SECONDS: Final = 120.0
+_ERROR: Final = re.compile(r"^ERROR (\d+) \(\w+\) at line (\d+)", re.MULTILINE)
 _SHELL: Final = """\
 set -u
 D=$(mktemp -d); trap 'rm -rf "$D"; kill $(jobs -p) 2>/dev/null' EXIT
 session() {  # a client that stays: session NAME COMMAND...
   local name=$1; shift
   mkfifo "$D/$name.in" "$D/$name.out"
-  "$@" --force --batch --unbuffered --binary-mode --default-character-set=utf8mb4 <"$D/$name.in" >"$D/$name.out" 2>&1 &
+  "$@" --force --batch --skip-column-names --unbuffered --binary-mode --default-character-set=utf8mb4 \\
+    <"$D/$name.in" >"$D/$name.out" 2>&1 &
   eval "exec {${name}_in}>$D/$name.in {${name}_out}<$D/$name.out"
 }
 run() {  # the statements on standard input in a session; print what it answers
   local in=${1}_in out=${1}_out line
   { cat; echo "SELECT 'done';"; } >&"${!in}" 2>/dev/null || { echo "the session is gone"; return; }
-  while IFS= read -r line <&"${!out}"; do [ "$line" = done ] && { read -r -t 0 <&"${!out}"; break; }; echo "$line"; done
+  while IFS= read -r line <&"${!out}"; do [ "$line" = done ] && break; echo "$line"; done
 }
 """
 _REPLAYED: Final = """\
 first=$(${MYSQL:-mysql} -Ne 'SHOW BINARY LOGS' | head -1 | cut -f1)
-${MYSQLBINLOG:-mysqlbinlog} --read-from-remote-server --skip-gtids --rewrite-db='explored->explored_r' \\
-  --database=explored_r --to-last-log "$first" | ${MYSQL:-mysql} --binary-mode 2>&1"""
+${MYSQLBINLOG:-mysqlbinlog} --read-from-remote-server --skip-gtids --disable-log-bin \\
+  --rewrite-db='explored->explored_r' --database=explored_r --to-last-log "$first" |
+  ${MYSQL:-mysql} --binary-mode 2>&1"""
+
+_APPLIED: Final = """\
+ask() { ${MYSQL:-mysql} -Ne "$1" 2>/dev/null; }
+set=$(ask 'SELECT @@GLOBAL.gtid_executed' | sed 's/\\\\n//g')
+if [ -n "$set" ]; then end="WAIT_FOR_EXECUTED_GTID_SET('$set', ${WAIT:-20})"
+else
+  end=$({ ask 'SHOW BINARY LOG STATUS' || ask 'SHOW MASTER STATUS'; } | awk -v q="'" '{ print q $1 q ", " $2 }')
+  end="SOURCE_POS_WAIT($end, ${WAIT:-20})"
+fi
+${REPLICA:-mysql} -Ne "SELECT $end" >"$D/waited"  # until the replica has applied everything, or has stopped
+${REPLICA:-mysql} --vertical -e 'SHOW REPLICA STATUS' | grep -E 'Last_SQL_Errno: [1-9]|Last_SQL_Error: .'"""
 
 
 def open_transaction(script: Sequence[Step]) -> bool:
@@ -97,7 +112,7 @@ def _sql(script: Sequence[Step], problem: Problem, header: Iterable[str]) -> str
             lines += [
                 _statement(step.base if side == "x" else step.twin) for step in script if side == "x" or not step.alone
             ]
-            lines += [f"{query};" for query in problem.show]
+            lines += [f"{query};" for query in (*problem.show, *(["SHOW WARNINGS"] * (problem.kind == "warnings")))]
         return "\n".join(lines) + "\n"
     lines += [*_opening(SCHEMA), *(_statement(step.base) for step in script), *_looks(problem)]
     return "\n".join(lines) + "\n"
@@ -136,22 +151,21 @@ def _shell(script: Sequence[Step], problem: Problem, header: Iterable[str]) -> s
         waiting = []
         start = "SET transaction_isolation = 'REPEATABLE-READ'; START TRANSACTION WITH CONSISTENT SNAPSHOT;"
         parts += [f"echo '{FIRST}'", _run("reader", [start, *(f"{query};" for query in problem.show)])]
-    parts.append(_run("main", waiting))
+    parts.append(_run("main >/dev/null" if problem.oracle == "snapshot" else "main", waiting))
     queries = [f"{query};" for query in problem.show]
     if problem.oracle == "snapshot":
         parts += [f"echo '{SECOND}'", _run("reader", queries)]
     elif logged:
         parts += [
             f"echo '{FIRST}'", _run("main", queries), f"echo '{SECOND}'",
-            _run("main", [f"CREATE SCHEMA {SCHEMA}_r DEFAULT CHARACTER SET utf8mb4;"]),
+            _run("main", ["SET sql_log_bin = 0;", f"CREATE SCHEMA {SCHEMA}_r DEFAULT CHARACTER SET utf8mb4;"]),
             _REPLAYED,
             _run("main", [f"USE {SCHEMA}_r;", *queries, f"DROP SCHEMA {SCHEMA}_r;"]),
         ]  # fmt: skip
     elif problem.oracle == "replica":
         parts += [
             f"echo '{FIRST}'", _run("main", queries), f"echo '{SECOND}'",
-            "sleep ${WAIT:-5}  # until the replica has applied everything, or has stopped",
-            "${REPLICA:-mysql} -E -e 'SHOW REPLICA STATUS' | grep -E 'Last_SQL_Errno: [1-9]|Last_SQL_Error: .'",
+            _APPLIED,
             "session copy ${REPLICA:-mysql}", _run("copy", [f"USE {SCHEMA};", *queries]),
         ]  # fmt: skip
     else:
@@ -191,8 +205,8 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return False
-    printed = (done.stdout + b"\n" + done.stderr).decode("utf-8", "backslashreplace")
-    return _faulty(printed, problem, alive=source.alive())
+    out, said = (part.decode("utf-8", "backslashreplace") for part in (done.stdout, done.stderr))
+    return _faulty(Printed(text, out, said), problem, alive=source.alive())
 
 
 def _program(folder: str, name: str, words: Sequence[str]) -> str:
@@ -203,17 +217,39 @@ def _program(folder: str, name: str, words: Sequence[str]) -> str:
     return str(path)
 
 
-def _faulty(printed: str, problem: Problem, *, alive: bool) -> bool:
+class Printed(NamedTuple):
+    """A script, and what it printed to both of its outputs."""
+
+    script: str
+    out: str
+    said: str = ""
+
+    def errors(self) -> tuple[list[str], list[str], list[str]]:
+        """The numbers of the client's errors: before the second way, in it, and at the last line."""
+        lines = self.script.rstrip("\n").split("\n")
+        second = next((at for at, line in enumerate(lines, 1) if SECOND in line), len(lines))
+        found = [(number, int(line)) for number, line in _ERROR.findall(self.said)]
+        return (
+            [number for number, line in found if line < second],
+            [number for number, line in found if line >= second],
+            [number for number, line in found if line == len(lines)],
+        )
+
+
+def _faulty(printed: Printed, problem: Problem, *, alive: bool) -> bool:
     if problem.oracle == "died":
-        return not alive or STILL not in printed
+        return not alive or STILL not in printed.out
     if problem.oracle == "check-table":
-        return "status\tOK" not in printed
+        return "\tcheck\tstatus\tOK" not in printed.out
+    first, _, second = printed.out.replace(f"{SCHEMA}_y", f"{SCHEMA}_x").partition(SECOND)
+    one, other, last = printed.errors()
+    number = problem.kind.split()[-1]
     if problem.oracle == "reading":
-        return f"ERROR {problem.kind.split()[-1]} " in printed
-    first, _, second = printed.partition(SECOND)
-    numbers = [number for number in problem.kind.replace("/", " ").split() if number.isdigit() and number != "0"]
+        return number in last or printed.out.rstrip().rpartition("\n")[2].startswith(f"ERROR {number} ")
     if problem.kind.startswith(("error ", "stopped ")):
-        return any(f"ERROR {number} " in printed or f"Errno: {number}" in printed for number in numbers)
+        if problem.oracle == "twin":
+            return one != other
+        return f"ERROR {number} " in second or f"Errno: {number}" in second
     left, right = first.rpartition(FIRST)[2].strip().splitlines(), second.strip().splitlines()
     if "order" not in problem.kind:
         left, right = sorted(left), sorted(right)

@@ -57,6 +57,7 @@ KINDS: Final = (
     Kind("observations", "a doctored observation, under its judge", _TESTS, ("tests/judge/", "tests/harness/")),
     Kind("checks", "an altered answer, file, text or log, under one experiment", _TESTS, ("tests/checks/",)),
     Kind("fuzzing", "what a target, campaign or peer must find", _TESTS, ("tests/fuzz/",)),
+    Kind("explore", "an altered server, answer, file or log, under an oracle", _TESTS, ("tests/explore/",)),
     Kind("matrices", "a changed worker, budget or aggregation, under a matrix", _TESTS, ("tests/scenarios/",)),
     Kind("others", "what other tests plant", _TESTS, ("tests/",)),
 )  # fmt: skip

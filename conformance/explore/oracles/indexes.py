@@ -20,14 +20,18 @@ _MEMBERS: Final = 6  # members of arrays that are looked up in each multi-valued
 
 
 def compare_indexes(world: World, tables: Mapping[str, TableFacts]) -> Iterator[Problem]:
-    """Ask each secondary index for the rows that a scan gives."""
-    for side in SIDES[:1]:
-        for table in tables.values():
-            for index in table.indexes:
-                if index.kind != "BTREE" or index.name == "PRIMARY":
-                    continue
-                with suppress(SqlError):  # an index that cannot be forced for this question
-                    yield from _compare(world.own, world.schema(side), table, index)
+    """Ask each secondary index of the source for the rows that a scan gives."""
+    yield from indexes_of(world.own, world.schema("x"), tables)
+
+
+def indexes_of(connection: Connection, schema: str, tables: Mapping[str, TableFacts]) -> Iterator[Problem]:
+    """Ask each secondary index of a server's schema."""
+    for table in tables.values():
+        for index in table.indexes:
+            if index.kind != "BTREE" or index.name == "PRIMARY":
+                continue
+            with suppress(SqlError):  # an index that cannot be forced for this question
+                yield from _compare(connection, schema, table, index)
 
 
 def _compare(connection: Connection, schema: str, table: TableFacts, index: IndexFacts) -> Iterator[Problem]:

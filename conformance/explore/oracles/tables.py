@@ -16,6 +16,8 @@ _BINARY: Final = frozenset(
     {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bit", "point", "geometry"}
 )
 _LONG: Final = 400
+_TYPED: Final = ("$", "$.a", "$.b", "$.c", "$.arr[0]")
+"""Where documents keep most values; some types print alike, such as a date and its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +93,11 @@ def shown(column: ColumnFacts) -> str:
     name = f"`{column.name}`"
     if column.type in _BINARY:
         return f"IF(LENGTH({name}) > {_LONG}, SHA2({name}, 256), HEX({name}))"
-    if column.type in ("json", "text", "mediumtext", "longtext", "tinytext"):
-        return f"IF(LENGTH({name}) > {_LONG}, CONCAT(LENGTH({name}), SHA2({name}, 256)), {name})"
-    return name
+    short = f"IF(LENGTH({name}) > {_LONG}, CONCAT(LENGTH({name}), SHA2({name}, 256)), {name})"
+    if column.type == "json":
+        types = ", ".join(f"JSON_TYPE(JSON_EXTRACT({name}, '{path}'))" for path in _TYPED)
+        return f"CONCAT_WS(' ', {short}, {types})"
+    return short if column.type in ("text", "mediumtext", "longtext", "tinytext") else name
 
 
 def rows_query(table: TableFacts, schema: str) -> str:

@@ -24,7 +24,7 @@ class PlainColumn:
 
 @dataclass(slots=True)
 class Table:
-    """What the rules know of a table. ``unique``: no two rows share an ``id``; ``rows``: keys go up to about this."""
+    """A table as the rules know it. ``unique``: no two rows share an ``id``; ``rows``: keys go up to about this."""
 
     name: str
     json: list[str]

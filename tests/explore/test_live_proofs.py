@@ -1,0 +1,115 @@
+"""Proofs: a script shows by client programs alone what differs, and nothing on a sound server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from conformance.explore.oracles.problem import Problem
+from conformance.explore.scripts import render, shows_it
+from conformance.explore.steps import SNAPSHOT, Step
+from conformance.explore.topologies import TOPOLOGIES
+from conformance.servers.run.process import ProcessMaker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conformance.explore.world import World
+    from conformance.servers.install.installation import Installation
+
+pytestmark = pytest.mark.live
+
+TABLES = (
+    "CREATE TABLE t0 (id INT PRIMARY KEY, j JSON, INDEX i ((CAST(j->>'$.a' AS CHAR(40)))))",
+    "CREATE TABLE t2 (id INT PRIMARY KEY) ENGINE=MyISAM",
+    """INSERT INTO t0 VALUES (1, '{"a": "it''s \\\\\\\\ é"}'), (2, '{"a": 2}')""",
+)
+CHANGED = (
+    "UPDATE t0 SET j = ⟦JSON_SET(j, '$.a', 'changed')⟧ WHERE id = 2",
+    "INSERT INTO t2 VALUES (7)",
+    "INSERT INTO t0 VALUES (1, '{}')",
+)
+ROWS = "SELECT id, j FROM t0"
+INDEX = tuple(f"SELECT id FROM t0 {hint} ORDER BY id" for hint in ("FORCE INDEX (`i`)", "USE INDEX ()"))
+COPY = ("CREATE TABLE c LIKE t0", "INSERT INTO c SELECT * FROM t0", ROWS, "SELECT id, j FROM c")
+
+
+class Proof(NamedTuple):
+    """A problem, the queries that show it and those that show nothing."""
+
+    oracle: str
+    kind: str
+    differing: tuple[str, ...]
+    equal: tuple[str, ...]
+    more: tuple[str, ...] = ()  # statements before, where they show it
+
+
+PROOFS = (
+    Proof("index", "rows of a functional index", (ROWS, "SELECT id, NULL FROM t0"), INDEX),
+    Proof("index", "order of a functional index", (f"{ROWS} ORDER BY id", f"{ROWS} ORDER BY id DESC"), INDEX),
+    Proof("generated", "generated value", (*COPY[:3], "SELECT id + 1, j FROM c"), COPY),
+    Proof("twin", "rows: json", (ROWS,), (ROWS,), ("""INSERT INTO t0 VALUES (3, '{"a": "⌖"}')""",)),
+    Proof("twin", "error 0/1062", (), (), ("INSERT INTO t0 VALUES (ORD('⌖'), NULL), (121, NULL)",)),
+    Proof("twin", "warnings", (), (), ("INSERT IGNORE INTO t0 VALUES (ORD('⌖'), NULL), (121, NULL)",)),
+    Proof("check-table", "error: Corrupt", ("CHECK TABLE nothing EXTENDED",), ("CHECK TABLE t0 EXTENDED",)),
+    Proof("reading", "error 1146", ("SELECT * FROM nothing",), (ROWS,)),
+    Proof("snapshot", "rows", ("SELECT id FROM t2",), (ROWS,)),
+    Proof("replica", "rows: value", ("SELECT @@server_id",), (ROWS,)),
+    Proof("mysqlbinlog", "rows: json", ("SELECT DATABASE()",), (ROWS,)),
+    Proof("index", "rows of a functional index", (ROWS, "SELECT id, NULL FROM t0"), INDEX, ("BEGIN", CHANGED[0])),
+    Proof("died", "source: somewhere", (), (), ("SHUTDOWN",)),
+)
+each = pytest.mark.parametrize(
+    "proof", PROOFS, ids=lambda proof: f"{proof.oracle} {proof.kind}{' open' * (proof.more[:1] == ('BEGIN',))}"
+)
+
+
+@pytest.fixture(scope="module")
+def worlds(installation: Installation) -> Iterator[dict[str, World]]:
+    """One server, and a pair: the script about the log resets logs, which no replica outlives."""
+    maker = ProcessMaker(installation)
+    with (
+        TOPOLOGIES["single"](maker, lambda _: None) as one,
+        TOPOLOGIES["pair"](maker, lambda _: None) as two,
+        TOPOLOGIES["positions"](maker, lambda _: None) as three,
+    ):
+        yield {"one": one, "pair": two, "positions": three}
+
+
+def shown(world: World, proof: Proof, queries: tuple[str, ...], *more: str) -> bool | None:
+    texts = (*TABLES, *([SNAPSHOT] if proof.oracle == "snapshot" else []), *CHANGED, *more)
+    problem = Problem(proof.oracle, proof.kind, "", queries)
+    suffix, text = render([Step(each, "any") for each in texts], problem)
+    return shows_it(world, suffix, text, problem)
+
+
+def places(proof: Proof) -> tuple[str, ...]:
+    return ("pair", "positions") if proof.oracle == "replica" else ("one",)
+
+
+@each
+def test_a_script_shows_nothing_on_a_sound_server(worlds: dict[str, World], proof: Proof) -> None:
+    for place in places(proof):
+        assert shown(worlds[place], proof, proof.equal) is False
+
+
+@each
+def test_a_script_shows_what_differs(worlds: dict[str, World], proof: Proof) -> None:
+    for place in places(proof):
+        assert shown(worlds[place], proof, proof.differing, *proof.more) is True
+
+
+def test_a_script_shows_that_a_replica_stopped(worlds: dict[str, World], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAIT", "2")
+    world = worlds["pair"]
+    with world.pairs[0].replica.connect() as connection:
+        connection.execute("SET sql_log_bin = 0")
+        connection.execute("CREATE SCHEMA elsewhere")
+        connection.execute("CREATE TABLE elsewhere.t (id INT)")
+        more = ("CREATE SCHEMA IF NOT EXISTS elsewhere", "CREATE TABLE elsewhere.t (id INT)")
+        assert shown(world, Proof("replica", "stopped 1050", (), ()), (), *more) is True
+        assert shown(world, Proof("replica", "stopped 1032", (), ()), ()) is False
+        connection.execute("DROP SCHEMA elsewhere")
+    world.mend()
+    assert shown(world, Proof("replica", "rows: value", (), ()), (ROWS,)) is False
