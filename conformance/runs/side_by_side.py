@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
 from conformance.checks.lanes import Lanes
 from conformance.servers.run.directories import remove_orphans
 from conformance.servers.run.supervisor import PR_SET_PDEATHSIG, prctl
-from conformance.stream import Asked, Progress, Subject
+from conformance.stream import Asked, Block, CaseVerdict, Progress, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,6 +88,7 @@ class SideBySide:
         self.workers = self._lanes.workers(most)
         self._next = 0  # the check whose records are written at once
         self._early: dict[int, list[AnyRecord]] = defaultdict(list)  # of checks after it
+        self._subjects: dict[str, list[Subject | Asked]] = defaultdict(list)  # told, and perhaps not yet written
         self._ended: set[int] = set()
         self._introduced: list[AnyRecord] = []  # every worker tells the same of its server
         self._told: set[str] = set()
@@ -148,6 +149,8 @@ class SideBySide:
         if isinstance(record, Progress):
             self._sink(record)
             return
+        if isinstance(record, Subject | Asked):
+            self._subjects[record.id if isinstance(record, Subject) else record.subject].append(record)
         self._early[check].append(record)
         if check == self._next:
             self._write(check)
@@ -155,9 +158,17 @@ class SideBySide:
     def _write(self, check: int) -> None:
         for record in self._early.pop(check, ()):
             if isinstance(record, Subject | Asked):
-                if record in self._introduced:
-                    continue
-                self._introduced.append(record)
+                self._introduce(record)
+                continue
+            if isinstance(record, Block | CaseVerdict):
+                # Its worker may have told of the server in a check that ran before and comes later.
+                for other in self._subjects.pop(record.subject, ()):
+                    self._introduce(other)
+            self._sink(record)
+
+    def _introduce(self, record: Subject | Asked) -> None:
+        if record not in self._introduced:
+            self._introduced.append(record)
             self._sink(record)
 
     def _end_of(self, ended: Ended) -> None:
