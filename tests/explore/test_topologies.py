@@ -1,4 +1,7 @@
-"""Each topology on real servers: a short script is seen to be right, and a row changed at a replica is seen."""
+"""Each topology on real servers: a short script is seen to be right, and a row changed at a replica is seen.
+
+Pairs, positions and the parallel applier always; the others every night: they take a hundred seconds.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,12 @@ def test_the_page_has_a_row_for_each_topology() -> None:
 
 @pytest.mark.live
 @pytest.mark.parametrize(
-    "name", ["assign-gtids", "chain", "durable", "pair", "positions", "privileges", "rewrite-db"]
+    "name",
+    [
+        "pair", "positions",
+        *(pytest.param(name, marks=pytest.mark.nightly)
+          for name in ("assign-gtids", "chain", "durable", "privileges", "rewrite-db")),
+    ],
 )  # fmt: skip
 def test_a_replica_has_the_rows_and_a_changed_row_is_seen(installation: Installation, name: str) -> None:
     with world_of(installation, name) as world:
@@ -90,6 +98,7 @@ def test_a_replica_has_the_rows_and_a_changed_row_is_seen(installation: Installa
 
 
 @pytest.mark.live
+@pytest.mark.nightly
 def test_semisync_waits_for_the_replica(installation: Installation) -> None:
     with world_of(installation, "semisync") as world:
         show(world)
@@ -100,6 +109,7 @@ def test_semisync_waits_for_the_replica(installation: Installation) -> None:
 
 
 @pytest.mark.live
+@pytest.mark.nightly
 def test_a_replica_is_cloned_after_the_first_update(installation: Installation) -> None:
     with world_of(installation, "clone") as world:
         show(world)
@@ -115,12 +125,14 @@ def test_the_parallel_applier_tries_transactions_again(installation: Installatio
 
 
 @pytest.mark.live
+@pytest.mark.nightly
 def test_a_group_with_one_primary(installation: Installation) -> None:
     with world_of(installation, "group") as world:
         show(world)
 
 
 @pytest.mark.live
+@pytest.mark.nightly
 def test_a_group_refuses_what_conflicts(installation: Installation) -> None:
     with world_of(installation, "group-multi") as world:
         show(world)
@@ -130,7 +142,7 @@ def test_a_group_refuses_what_conflicts(installation: Installation) -> None:
 
 
 @pytest.mark.live
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_kills_of_source_and_replica_leave_each_diff_applied_once(installation: Installation) -> None:
     with world_of(installation, "durable") as world:
         world.begin()

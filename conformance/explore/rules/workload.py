@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _DATA: Final = mix(*DATA_RULES)
 _KINDS: Final = mix(("data", 180), ("begin", 6), ("alter", 4), ("setting", 6), ("flush", 1))
 _INSIDE: Final = mix(("data", 60), ("savepoint", 4), ("commit", 6), ("rollback", 3), ("setting", 1))
-_SESSIONS: Final = mix((1, 8), (2, 1), (3, 1))
+_SESSIONS: Final = mix((1, 18), (2, 1), (3, 1))  # a statement that meets a lock waits a whole second
 VARIABLES: Final = Step("SET @v = 5, @w = 'w', @k = 2", "set-variable")
 
 
