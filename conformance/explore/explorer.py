@@ -185,8 +185,8 @@ class Explorer:
             self.vanished[f"{problem.oracle}: {problem.kind}"] += 1
             return
         listed = self._listed(problem, script)
-        if listed and problem.oracle == "replica":
-            self._again(listed)
+        if listed is not None and listed.certain(problem.oracle):
+            self.vanished[f"listed: {listed.id}"] += 1
             return
         self.narrate(f"episode {number}: {problem.oracle}, {problem.kind}: shrinking {len(script)} statements")
         smaller = (
@@ -216,7 +216,8 @@ class Explorer:
             same.hits += 1
             same.traits &= finding.traits
             return
-        finding.known = self._listed(final, shortest)
+        listed = self._listed(final, shortest)
+        finding.known = "" if listed is None else listed.id
         finding.name = f"{final.oracle}-{len(self.findings) + 1}"
         self.findings[finding.signature] = finding
         self._prove(finding)
@@ -227,12 +228,9 @@ class Explorer:
             f"{len(shortest)} statements, shown by the script on {finding.shown} of {finding.tries} fresh servers"
         )
 
-    def _listed(self, problem: Problem, script: tuple[Step, ...]) -> str:
+    def _listed(self, problem: Problem, script: tuple[Step, ...]) -> Known | None:
         traits = traits_of(script)
-        return next((row.id for row in self.known if row.fits(*problem.key, traits)), "")
-
-    def _again(self, known: str) -> None:
-        self.vanished[f"listed: {known}"] += 1
+        return next((row for row in self.known if row.fits(*problem.key, traits)), None)
 
     def _prove(self, finding: Finding) -> None:
         """Run the script by client programs alone on fresh servers."""

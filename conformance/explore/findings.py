@@ -31,6 +31,10 @@ class Known:
     observed: tuple[str, ...]
     text: str
 
+    def certain(self, oracle: str) -> bool:
+        """Whether a script need not be shortened to know the fault: the kind names an error, or shrinking is slow."""
+        return oracle == "replica" or any(letter.isdigit() for letter in self.kind)
+
     def fits(self, oracle: str, kind: str, traits: frozenset[str]) -> bool:
         """Whether a problem is this fault."""
         return (
