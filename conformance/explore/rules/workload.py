@@ -20,6 +20,8 @@ _DATA: Final = mix(*DATA_RULES)
 _KINDS: Final = mix(("data", 180), ("begin", 6), ("alter", 4), ("setting", 6), ("flush", 1))
 _INSIDE: Final = mix(("data", 60), ("savepoint", 4), ("commit", 6), ("rollback", 3), ("setting", 1))
 _SESSIONS: Final = mix((1, 18), (2, 1), (3, 1))  # a statement that meets a lock waits a whole second
+LOCK_WAIT: Final = 1205
+_MOST_WAITS: Final = 4  # in an episode: each takes a second on both sides
 VARIABLES: Final = Step("SET @v = 5, @w = 'w', @k = 2", "set-variable")
 
 
@@ -50,6 +52,8 @@ class Workload:
         self._xa = 0
         self._altered: tuple[Table, str] | None = None
         self._groups = 0
+        self._waits = 0
+        self._holders: list[_Session] = []
 
     def setup(self) -> Iterator[Step]:
         """The statements that make the tables, their objects, and the first rows."""
@@ -84,12 +88,19 @@ class Workload:
         elif not error and self._altered is not None and step.text == self._altered[1]:
             learnt(*self._altered)
         self._altered = None
+        if error == LOCK_WAIT:
+            self._waits += 1
+            self._holders = [one for one in self._sessions if one.open and one.number != step.session]
         if error < 0 and step.shape in ("begin", "xa-start"):
             self._sessions[step.session].open = ""
 
     def next(self) -> Step:
         """The next step, of one of the sessions."""
         session = self._draw.choice(self._sessions)
+        while self._holders:  # whoever holds what another session waited for ends its transaction
+            holder = self._holders.pop()
+            if holder.open:
+                return replace(self._closing(holder, "commit"), session=holder.number)
         if self._kills and self._draw.chance(1, 40):
             return self._kill()
         while True:
@@ -138,7 +149,7 @@ class Workload:
         draw = self._draw
         kind = draw.choice(_KINDS)
         if kind == "begin":
-            return self._begin(session)
+            return self._begin(session) if self._waits < _MOST_WAITS else None
         if kind == "alter":
             table = draw.choice(self.tables)
             step = alter(draw, table)
