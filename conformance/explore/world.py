@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
 
 from conformance.explore.followers import Linked
+from conformance.servers.clock import REAL
 from conformance.servers.closing import Closing
 from conformance.servers.errors import ConnectionLost, ServerError, SqlError
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from conformance.servers.wire.connection import Connection
 
 SIDES: Final = ("x", "y")
+LOCK_SECONDS: Final = 20  # for the removal of an episode's schemas
 STATEMENT_SECONDS: Final = 60.0  # then a statement hangs
 # The clock of every session stands still: a statement means the same in both schemas, and again tomorrow.
 BEGINNING: Final = (
@@ -136,6 +138,7 @@ class World(Closing):
         self.number += 1
         own = self.source.connect()
         try:
+            _forget_prepared(own)
             for side in SIDES:
                 own.execute(f"DROP SCHEMA IF EXISTS {self.schema(side)}")
                 own.execute(f"CREATE SCHEMA {self.schema(side)} DEFAULT CHARACTER SET utf8mb4")
@@ -173,6 +176,7 @@ class World(Closing):
         with suppress(SqlError):
             own = self.source.connect()
             try:
+                _forget_prepared(own)
                 for side in SIDES:
                     own.execute(f"DROP SCHEMA IF EXISTS {self.schema(side)}")
             finally:
@@ -272,3 +276,20 @@ class World(Closing):
     def owns(self, what: Closing | Follower) -> None:
         """Close this together with the world."""
         self._stack.callback(what.close)
+
+
+def _forget_prepared(own: Connection) -> None:
+    """Roll back XA transactions that a script prepared and did not decide: their locks would outlive its sessions.
+
+    From here on the session waits at most :data:`LOCK_SECONDS` for a lock.
+    """
+    own.execute(f"SET SESSION lock_wait_timeout = {LOCK_SECONDS}")
+
+    def decided() -> bool:
+        left = own.execute("XA RECOVER").texts()
+        for row in left:
+            with suppress(SqlError):  # its session is about to let it go
+                own.execute(f"XA ROLLBACK '{row[3]}'")
+        return not left
+
+    REAL.until(decided, LOCK_SECONDS, 0.02)

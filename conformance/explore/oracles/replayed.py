@@ -23,6 +23,8 @@ def replay_log(world: World, tables: Mapping[str, TableFacts], rows: Mapping[str
     """Print the log of the episode with the schema renamed, execute it, and compare rows."""
     assert world.start is not None
     source, own = world.source, world.own
+    if own.execute("XA RECOVER").rows:  # the log would prepare under names that are taken
+        return
     target = world.schema("r")
     names = [str(row[0]) for row in own.execute("SHOW BINARY LOGS").texts()]
     wanted = names[names.index(world.start.file) :]
