@@ -8,6 +8,7 @@ from importlib import resources
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.messages import counted
 from conformance.report.html import render
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.explore.explorer import Explorer
+    from conformance.explore.findings import Finding
 
 OUTCOMES: Final = {
     0: ("Nothing new", "✓", "good"), 1: ("New findings", "✗", "bad"), 4: ("Incomplete", "…", "warn"),
@@ -77,7 +79,9 @@ def page(explorer: Explorer, content: dict[str, Any]) -> str:
     """The page for people."""
     outcome, glyph, tone = OUTCOMES[content["run"]["exit_code"]]
     style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8")
-    findings = [{**finding.as_json(), "text": finding.text} for finding in explorer.findings.values()]
+    findings = [
+        {**finding.as_json(), "text": finding.text, "words": _words(finding)} for finding in explorer.findings.values()
+    ]
     features = sorted(explorer.features.items())
     return render(
         "conformance.explore", "explore.html.j2", style, outcome=outcome, glyph=glyph, tone=tone, run=content["run"],
@@ -93,8 +97,11 @@ def lines(explorer: Explorer) -> Iterator[str]:
     """The findings, a line each, and the headline."""
     for finding in explorer.findings.values():
         listed = f", listed as {finding.known}" if finding.known else ""
-        yield (
-            f"{finding.name}: {finding.problem.kind}: {len(finding.script)} statements, "
-            f"shown on {finding.shown} of {finding.tries} fresh servers, met {finding.hits} times{listed}"
-        )
+        yield f"{finding.name}: {finding.problem.kind}: {_words(finding)}{listed}"
     yield headline(explorer)
+
+
+def _words(finding: Finding) -> str:
+    """The length of the script, its proof, and how often the fault was met."""
+    shown = f"shown on {finding.shown} of {finding.tries} fresh servers"
+    return f"{counted(len(finding.script), 'statement')}, {shown}, met {counted(finding.hits, 'time')}"
