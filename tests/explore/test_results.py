@@ -67,7 +67,7 @@ def test_a_page_escapes_what_the_server_and_the_script_say(tmp_path: Path) -> No
 
 def test_the_terminal_tells_each_finding_and_the_headline() -> None:
     first, second, headline = lines(explorer(FOUND, LISTED))
-    assert first == "index-1: rows of a <b>plain</b> index: 1 statements, shown on 4 of 5 fresh servers, met 3 times"
+    assert first == "index-1: rows of a <b>plain</b> index: 1 statement, shown on 4 of 5 fresh servers, met 3 times"
     assert second.endswith(", listed as an-entry")
     assert headline == "1,234 statements in 3 episodes on MySQL 9.7.4: 1 new finding, 1 listed."
 
