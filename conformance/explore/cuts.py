@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Final
+
+from conformance.explore.steps import json_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,35 +16,8 @@ _WORD: Final = re.compile(
     re.DOTALL,
 )
 _CLAUSES: Final = frozenset(
-    [
-        "WHERE",
-        "ORDER",
-        "LIMIT",
-        "ON",
-        "PARTITION",
-        "SUBPARTITION",
-        "ROW_FORMAT",
-        "COMPRESSION",
-        "ENGINE",
-        "CHECK",
-        "CONSTRAINT",
-        "FOREIGN",
-        "DEFAULT",
-        "VIRTUAL",
-        "STORED",
-        "INVISIBLE",
-        "NOT",
-        "AND",
-        "OR",
-        "IGNORE",
-        "UNIQUE",
-        "AUTO_INCREMENT",
-        "WITH",
-        "DESC",
-        "ASC",
-        "GROUP",
-        "HAVING",
-    ]
+    "WHERE ORDER LIMIT ON PARTITION SUBPARTITION ROW_FORMAT COMPRESSION ENGINE CHECK CONSTRAINT FOREIGN DEFAULT "  # noqa: SIM905
+    "VIRTUAL STORED INVISIBLE NOT AND OR IGNORE UNIQUE AUTO_INCREMENT WITH DESC ASC GROUP HAVING".split()
 )
 
 
@@ -78,7 +54,7 @@ def cuts(text: str) -> Iterator[str]:
         if word in ("⟦", "⟧"):
             continue
         if word[0] == "'" and len(word) > 3 and not word.startswith("'$"):
-            for simple in ("'a'", "'{}'", "'1'"):
+            for simple in ("'a'", "'{}'", "'1'", *_smaller_documents(word)):
                 if simple != word:
                     yield "".join([*words[:at], simple, *words[at + 1 :]])
         elif word.isdigit() and len(word) > 1:
@@ -139,3 +115,23 @@ def _without_clause(words: list[str]) -> Iterator[str]:
                 yield "".join(words[:start] + words[end:])
                 if depth < 0 or last or words[end] == ",":
                     break
+
+
+def _smaller_documents(literal: str) -> Iterator[str]:
+    """A literal of a document without one of its members, or with a text of half the length."""
+    try:
+        document = json.loads(literal[1:-1].replace("''", "'").replace("\\\\", "\\"))
+    except ValueError:
+        return
+    keys = list(document) if isinstance(document, dict) else range(len(document)) if isinstance(document, list) else ()
+    for key in keys:
+        value = document[key]
+        yield json_literal(
+            {other: each for other, each in document.items() if other != key}
+            if isinstance(document, dict)
+            else document[:key] + document[key + 1 :]
+        )
+        if isinstance(value, str) and len(value) > 1:
+            smaller = document.copy()
+            smaller[key] = value[: len(value) // 2]
+            yield json_literal(smaller)

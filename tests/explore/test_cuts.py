@@ -44,6 +44,12 @@ def test_cuts_of_drawn_statements_are_of_whole_pairs() -> None:
         assert all(balanced(each) for each in cuts(step.text)), step.text
 
 
+def test_a_document_loses_its_members_and_halves_its_texts() -> None:
+    found = set(cuts("""INSERT INTO t (j) VALUES ('{"a": "it''s", "b": [1, "x\\\\"y"]}')"""))
+    assert """INSERT INTO t (j) VALUES ('{"b": [1, "x\\\\"y"]}')""" in found
+    assert """INSERT INTO t (j) VALUES ('{"a": "it", "b": [1, "x\\\\"y"]}')""" in found
+
+
 def test_words_are_the_whole_statement() -> None:
     for text in (INSERT, UPDATE, CREATE, r"'a\'b''c' `q` 1.5e3 ->> -> é"):
         assert "".join(words_of(text)) == text
