@@ -3,20 +3,19 @@
 A fault that one session shows is a file for the client ``mysql``. One that needs a reader beside an open transaction, a
 replica or the log is a shell script; it takes its client programs from MYSQL, REPLICA and MYSQLBINLOG.
 """
-# ruff: noqa: S603 (running the scripts is the job of this module)
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.explore.steps import SNAPSHOT
 from conformance.explore.world import BEGINNING
+from conformance.servers.child_process import run_child
 from conformance.servers.run.process import ProcessServer
 
 if TYPE_CHECKING:
@@ -198,13 +197,11 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
             "REPLICA": _program(folder, "replica", replica.client("mysql")),
             "MYSQLBINLOG": _program(folder, "mysqlbinlog", source.client("mysqlbinlog")),
         }
-        try:
-            done = subprocess.run(
-                words, input=given.encode(), capture_output=True, timeout=_SECONDS, check=False, cwd=folder,
-                env={**os.environ, **programs},
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return False
+        done = run_child(
+            words, seconds=_SECONDS, stdin=given.encode(), directory=folder, environment={**os.environ, **programs}
+        )
+    if done.returncode is None:
+        return False
     out, said = (part.decode("utf-8", "backslashreplace") for part in (done.stdout, done.stderr))
     return _faulty(Printed(text, out, said), problem, alive=source.alive())
 
