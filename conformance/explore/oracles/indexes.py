@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from conformance.servers.wire.connection import Connection
 
+    Answer = tuple[tuple[bytes | None, ...], ...]
+
 _MEMBERS: Final = 6  # members of arrays that are looked up in each multi-valued index
 
 
@@ -42,11 +44,7 @@ def _compare(connection: Connection, schema: str, table: TableFacts, index: Inde
     order = ", ".join(f"{text}{' DESC' if part[2] else ''}" for text, part in zip(plain, index.parts, strict=True))
     chosen = ", ".join(plain)
     kind = "functional" if any(part[1] for part in index.parts) else "plain"
-    show = tuple(
-        f"SELECT {chosen} FROM {{schema}}`{table.name}` {hint} ORDER BY {order}"
-        for hint in (f"FORCE INDEX (`{index.name}`)", "USE INDEX ()")
-    )
-    answers = [connection.execute(query.replace("{schema}", f"`{schema}`.")).rows for query in show]
+    show, answers = _both_ways(connection, schema, table, index, chosen, f"ORDER BY {order}")
     if answers[0] == answers[1]:
         return
     same = sorted(map(repr, answers[0])) == sorted(map(repr, answers[1]))
@@ -56,8 +54,20 @@ def _compare(connection: Connection, schema: str, table: TableFacts, index: Inde
         "index", f"{what} of a {kind} index",
         f"table {table.name}, index {index.name} ({order}): {len(answers[0])} rows by the index, "
         f"{len(answers[1])} by a scan; row {at}: {answers[0][at:at + 1]!r} and {answers[1][at:at + 1]!r}"[:700],
-        tuple(query.replace("{schema}", "") for query in show),
+        show,
     )  # fmt: skip
+
+
+def _both_ways(
+    connection: Connection, schema: str, table: TableFacts, index: IndexFacts, chosen: str, rest: str
+) -> tuple[tuple[str, str], tuple[Answer, Answer]]:
+    """The query by the index and by a scan, as the current schema has the table; and what both of them answer."""
+    by_index, by_scan = (
+        (f"SELECT {chosen} FROM ", f"`{table.name}` {hint} {rest}")
+        for hint in (f"FORCE INDEX (`{index.name}`)", "USE INDEX ()")
+    )
+    first, second = (connection.execute(f"`{schema}`.".join(parts)).rows for parts in (by_index, by_scan))
+    return ("".join(by_index), "".join(by_scan)), (first, second)
 
 
 def _multi_valued(connection: Connection, schema: str, table: TableFacts, index: IndexFacts) -> Iterator[Problem]:
@@ -80,19 +90,14 @@ def _multi_valued(connection: Connection, schema: str, table: TableFacts, index:
     typed = f" AND NOT JSON_CONTAINS({array}, 'true') AND NOT JSON_CONTAINS({array}, 'false')" if number else ""
     for (member,) in members:
         value = (member or b"").decode() if number else quoted((member or b"").decode())
-        show = tuple(
-            f"SELECT {words} FROM {{schema}}`{table.name}` {hint} WHERE {value} MEMBER OF ({array}){typed}"
-            for hint in (f"FORCE INDEX (`{index.name}`)", "USE INDEX ()")
-        )
-        answers = [
-            sorted(map(repr, connection.execute(query.replace("{schema}", f"`{schema}`.")).rows)) for query in show
-        ]
-        if answers[0] != answers[1]:
+        rest = f"WHERE {value} MEMBER OF ({array}){typed}"
+        show, (one, other) = _both_ways(connection, schema, table, index, words, rest)
+        if sorted(map(repr, one)) != sorted(map(repr, other)):
             yield Problem(
                 "index", "rows of a multi-valued index",
                 f"table {table.name}, index {index.name} ({text}), member {value}: "
-                f"{len(answers[0])} rows by the index, {len(answers[1])} by a scan",
-                tuple(query.replace("{schema}", "") for query in show),
+                f"{len(one)} rows by the index, {len(other)} by a scan",
+                show,
             )  # fmt: skip
             return
 
