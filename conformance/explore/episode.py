@@ -205,7 +205,8 @@ def groups(script: Sequence[Step]) -> list[list[Step]]:
 
 def run_script(world: World, script: Sequence[Step], *, only: str = "", twins: bool = True) -> list[Problem]:
     """Run a script in fresh schemas, with every oracle at its end, or ``only`` one of them."""
-    try:
+
+    def run() -> list[Problem]:
         world.twins = twins
         world.begin()
         episode = Episode(world)
@@ -217,6 +218,14 @@ def run_script(world: World, script: Sequence[Step], *, only: str = "", twins: b
             return episode.look(last=True, only=only)
         finally:
             episode.close()
+
+    return or_death(world, run)
+
+
+def or_death(world: World, work: Callable[[], list[Problem]]) -> list[Problem]:
+    """The problems that some work in a world gives; a server's end is one of them."""
+    try:
+        return work()
     except Died as error:
         return [death(error)]
     except ConnectionLost as error:

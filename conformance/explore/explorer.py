@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from conformance.explore.episode import Episode, death, run_workload
+from conformance.explore.episode import Episode, or_death, run_workload
 from conformance.explore.findings import Finding, Known, load_known
 from conformance.explore.oracles.problem import INCONCLUSIVE
 from conformance.explore.rules.workload import Workload
@@ -17,8 +17,7 @@ from conformance.explore.shrinking import Trials, shrink, usable
 from conformance.explore.steps import KILL_REPLICA, KILL_SOURCE
 from conformance.explore.topologies import SINGLE, TOPOLOGIES
 from conformance.explore.traits import traits_of
-from conformance.explore.world import Died
-from conformance.servers.errors import ConnectionLost, ServerError
+from conformance.servers.errors import ServerError
 from conformance.stream import Progress
 from generators.draw import Stream
 
@@ -157,15 +156,12 @@ class Explorer:
             seen.update(traits)
             return True
 
-        assert self._world is not None
-        try:
-            self._world.twins = not parallel
-            self._world.begin()
+        def run() -> list[Problem]:
+            episode.world.twins = not parallel
+            episode.world.begin()
             return run_workload(episode, workload, self.plan.episode_steps, wanted)
-        except Died as error:
-            return [death(error)]
-        except ConnectionLost as error:
-            return [death(Died("source", self._world.source, error, None))]
+
+        return or_death(episode.world, run)
 
     def _avoided(self) -> tuple[frozenset[str], ...]:
         """Combinations of traits that showed a fault before; one trait alone is too much to do without."""
