@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 
 _MOMENT: Final = 0.05  # seconds
 _came: list[KeyboardInterrupt] = []
-_held: list[KeyboardInterrupt | None] = []  # the Ctrl-C that waits, in as many :func:`held` as are open
+
+
+class _Hold:
+    """An open :func:`held`: the Ctrl-C that waits, and whether it lets one through now."""
+
+    def __init__(self) -> None:
+        self.waiting: KeyboardInterrupt | None = None
+        self.is_open = False
+
+
+_holds: Final[list[_Hold]] = []  # the innermost last
 
 
 class Terminated(KeyboardInterrupt):
@@ -44,34 +54,43 @@ def handle_interrupts() -> None:
 @contextmanager
 def held() -> Iterator[None]:
     """Let a Ctrl-C wait until :func:`let_through`, or until the end. A second one does not wait, nor another signal."""
-    _held.append(None)
+    hold = _Hold()
+    _holds.append(hold)
     try:
         yield
     finally:
-        waiting = _held.pop()
-    if waiting is not None:
-        raise waiting
+        _holds.remove(hold)
+    if hold.waiting is not None:
+        raise hold.waiting
 
 
 @contextmanager
 def let_through() -> Iterator[None]:
-    """Within :func:`held`: raise the Ctrl-C that waits, and each that comes."""
-    outer, _held[:] = _held[:], []
+    """Within :func:`held`: raise the Ctrl-C that waits, and each that comes.
+
+    One may come at each step of this function too, so its only state is one that the handler itself puts back.
+    """
+    hold = _holds[-1] if _holds else _Hold()
+    hold.is_open = True
     try:
-        if outer and (waiting := outer[-1]) is not None:
-            outer[-1] = None
+        if (waiting := hold.waiting) is not None:
+            hold.waiting = None
             raise waiting
         yield
     finally:
-        _held[:] = outer
+        hold.is_open = False
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
-    _came.append(KeyboardInterrupt() if number == signal.SIGINT else Terminated(signal.Signals(number).name))
-    if number == signal.SIGINT and _held and _held[-1] is None:
-        _held[-1] = _came[-1]
-    else:
-        raise _came[-1]
+    came = KeyboardInterrupt() if number == signal.SIGINT else Terminated(signal.Signals(number).name)
+    _came.append(came)
+    hold = _holds[-1] if _holds else None
+    if number == signal.SIGINT and hold is not None and not hold.is_open and hold.waiting is None:
+        hold.waiting = came
+        return
+    if hold is not None:
+        hold.is_open = False
+    raise came
 
 
 def _again(unraisable: sys.UnraisableHookArgs) -> None:

@@ -315,6 +315,39 @@ except KeyboardInterrupt: print("the second one is taken at once")
 """
 
 
+ANYWHERE = """
+import os, signal, sys
+from conformance import interrupts
+interrupts.handle_interrupts()
+def once(at, seen):
+    def trace(frame, event, argument):
+        if frame.f_code.co_filename != interrupts.__file__: return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            seen[0] += 1
+            if seen[0] == at: os.kill(os.getpid(), signal.SIGINT)
+        return trace
+    sys.settrace(trace)
+    try:
+        with interrupts.held():
+            try:
+                with interrupts.let_through(): pass
+            except KeyboardInterrupt: return "within"
+        return "nothing"
+    except KeyboardInterrupt: return "outside"
+    finally: sys.settrace(None)
+counted = [0]
+print(once(0, counted), counted[0] > 40)
+places = [once(at, [0]) for at in range(1, counted[0] + 1)]
+print(len(interrupts._holds), "nothing" in places, places.count("within") > 20)
+"""
+
+
+def test_an_interrupt_at_each_step_of_holding_one_is_taken_once_and_leaves_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", ANYWHERE], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["nothing True", "0 False True"], done.stderr
+
+
 def test_a_held_interrupt_is_taken_where_the_reader_waits_and_a_second_one_at_once() -> None:
     done = subprocess.run([sys.executable, "-c", HOLDING], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == [
