@@ -23,8 +23,8 @@ from conformance.checks.sql_interface.variable_cases import (
     value_cases,
 )
 from conformance.checks.sql_interface.warning_cases import closed_log_case, global_cases, session_cases, v1_cases
-from conformance.harness.campaign.captures import load_capture, recorded
 from conformance.harness.promoted import promoted
+from conformance.harness.updates.captures import load_capture, recorded
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.writer import FileWriter

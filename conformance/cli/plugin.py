@@ -275,9 +275,9 @@ class LabRun(EndedChecks):
     def _run_record(self) -> AnyRecord:
         from datetime import UTC, datetime
 
-        from conformance.harness.campaign.captures import UPDATES
         from conformance.harness.environment import environment
         from conformance.harness.profiles import PROFILES
+        from conformance.harness.updates.captures import UPDATES
         from conformance.judge.census import MIX, RULES, WHOLES
         from conformance.judge.updates.borrowed import TRUST
         from conformance.requirements.catalogue import REQUIREMENTS

@@ -14,12 +14,12 @@ from conformance.cases.by_hand.event_case import EventCase
 from conformance.cases.bytes_case import BytesCase
 from conformance.cases.sql_case import SqlCase
 from conformance.harness import injections
-from conformance.harness.campaign.run import server_limits
 from conformance.harness.check import GUEST
 from conformance.harness.pairs.run import REPLICAS
 from conformance.harness.pairs.shrinking import judge_on_pair
 from conformance.harness.shrinking import judge_live
 from conformance.harness.sql_cases import judge_live_sql
+from conformance.harness.updates.run import server_limits
 from conformance.judge.damage import listed
 from conformance.judge.damage.mysqlbinlog import HUNG, PrintedLog, judge_print
 from conformance.judge.replica import LogDiffersError

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.cases.files import case_id, dump_case, load_case
 from conformance.cases.shrinking.update_cases import shrink
-from conformance.harness.campaign.blocks import BlockResult, judge_block
-from conformance.harness.campaign.events import check_events
-from conformance.harness.campaign.run import server_limits
+from conformance.harness.updates.blocks import BlockResult, judge_block
+from conformance.harness.updates.events import check_events
+from conformance.harness.updates.run import server_limits
 from conformance.judge.updates.compare import compare, judge_rules
 from conformance.servers.errors import ConnectionLost
 from conformance.servers.roles.update_cases import run_case

@@ -147,7 +147,7 @@ class EndedChecks:
 
         The check itself counts as not run. After a few such ends in a row the lab cannot go on.
         """
-        from conformance.harness.campaign.run import CampaignFailed
+        from conformance.harness.updates.run import CampaignFailed
         from conformance.servers.errors import CaptureError, ConnectionLost, NoBinaryLog
         from conformance.servers.recording.tape import NoAnswer
 

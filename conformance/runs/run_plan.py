@@ -35,7 +35,7 @@ def with_recordings(
     parsed: list[tuple[ServerSpec, str]], pairs: list[tuple[str, str]]
 ) -> tuple[list[tuple[ServerSpec, str]], list[tuple[str, str]], list[str]]:
     """The same, with a column for each recorded version in the place of ``none``; and the version of each column."""
-    from conformance.harness.campaign.captures import recorded_versions
+    from conformance.harness.updates.captures import recorded_versions
     from conformance.servers.specs import Kind
 
     found = [

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from conformance.console import narrate
-from conformance.harness.campaign.predicted_log import LogForm, predicted_log
+from conformance.harness.updates.predicted_log import LogForm, predicted_log
 from conformance.servers.source.cuts import CutAfter
 from conformance.servers.source.log_files import LogFiles, NoLog
 from conformance.servers.source.login import Account, FullPath

@@ -10,8 +10,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.harness.campaign.blocks import block_sizes
-from conformance.harness.campaign.run import CampaignFailed, Totals, server_limits
+from conformance.harness.updates.blocks import block_sizes
+from conformance.harness.updates.run import CampaignFailed, Totals, server_limits
 from conformance.servers.run.owned import OwnServer
 from scenarios.spark.interruptible import cancel
 from scenarios.spark.session import cores_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from conformance.harness.campaign.blocks import BlockResult
+    from conformance.harness.updates.blocks import BlockResult
     from conformance.servers.base import Server
 
 TASK_BLOCKS: Final = 10  # blocks of a task: about two seconds, and what a worker that is lost had to do at most

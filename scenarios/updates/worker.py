@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.harness.campaign.blocks import run_block
+from conformance.harness.updates.blocks import run_block
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.errors import ConnectionLost, ServerError
 from generators.scalars import portable_doubles
@@ -25,7 +25,7 @@ from generators.scalars import portable_doubles
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from conformance.harness.campaign.blocks import BlockResult, Limits
+    from conformance.harness.updates.blocks import BlockResult, Limits
     from conformance.servers.base import Server
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection

@@ -15,7 +15,7 @@ from conformance.cases.script import build_script
 from conformance.cases.shrinking.cuts import cuts, smallest, without
 from conformance.cases.shrinking.update_cases import candidates, shrink
 from conformance.cases.topology import RebuiltRows, ReplicaSettings, Topology
-from conformance.harness.campaign.blocks import Limits, make_script
+from conformance.harness.updates.blocks import Limits, make_script
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.partial.expression import Call, Function, Literal, referenced_columns

@@ -16,7 +16,7 @@ from conformance.cases.files import dump_case, load_case
 from conformance.cases.row_images import RowImage
 from conformance.checks.diff_conditions.table_features import STOPS, stopped
 from conformance.cli import main as frame
-from conformance.harness.campaign.blocks import Limits, make_script
+from conformance.harness.updates.blocks import Limits, make_script
 from generators.draw import Stream
 from tests.harness import planted
 from tests.harness.script_runs import run_script

@@ -16,7 +16,7 @@ _DOCTORED = """
 import sys
 from dataclasses import replace
 from conformance.cli.main import run
-from conformance.harness.campaign import captures
+from conformance.harness.updates import captures
 from conformance.reference.event_types import EventType
 
 load = captures.load_capture

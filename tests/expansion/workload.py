@@ -13,8 +13,8 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from conformance.cases.script import ReadBack
-from conformance.harness.campaign.blocks import make_script
-from conformance.harness.campaign.run import server_limits
+from conformance.harness.updates.blocks import make_script
+from conformance.harness.updates.run import server_limits
 from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.errors import SqlError

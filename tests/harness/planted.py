@@ -18,9 +18,10 @@ import pytest
 from conformance.cases.files import dump_case, load_case
 from conformance.cases.observation import Observation, StatementOutcome
 from conformance.cases.script import Script, build_script
-from conformance.harness import shrinking, update_checks
-from conformance.harness.campaign import blocks
-from conformance.harness.campaign import run as campaign
+from conformance.checks.updates import campaign as update_campaign
+from conformance.harness import shrinking
+from conformance.harness.updates import blocks
+from conformance.harness.updates import run as campaign
 from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.servers.roles.update_cases import run_case
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
     from conformance.cases.update_case import UpdateCase
-    from conformance.harness.campaign.blocks import BlockResult, Limits
+    from conformance.harness.updates.blocks import BlockResult, Limits
 
     Change: TypeAlias = Callable[[Observation], Observation]
 
@@ -171,7 +172,7 @@ def alter(field: str, change: str) -> Change:
 
 def requirements_of(checks: Iterable[str]) -> tuple[str, ...]:
     """Name the requirements that checks of the update campaign judge."""
-    return tuple(name for check in sorted(checks) for name in update_checks.UPDATE_CHECKS[check].requirements)
+    return tuple(name for check in sorted(checks) for name in update_campaign.UPDATE_CHECKS[check].requirements)
 
 
 def _doctored(name: str, change: Change, *checks: str) -> Fault:
@@ -219,7 +220,7 @@ def plant_case(patch: pytest.MonkeyPatch, planted: UpdateCase) -> None:
             return made(seed, number, limits, **options)
         return build_script(planted, row_metadata=limits.row_metadata, row_event_max_size=limits.row_event_max_size)
 
-    patch.setattr(update_checks, "Campaign", SerialCampaign)
+    patch.setattr(update_campaign, "Campaign", SerialCampaign)
     patch.setattr(blocks, "make_script", make_script)
 
 
@@ -248,7 +249,7 @@ def plant(patch: pytest.MonkeyPatch, fault: str) -> None:
         def broken(*_: object, **__: object) -> Script:
             raise AssertionError("a defect of the kit")
 
-        patch.setattr(update_checks, "Campaign", SerialCampaign)
+        patch.setattr(update_campaign, "Campaign", SerialCampaign)
         patch.setattr(blocks, "make_script", broken)
     else:
         plant_case(patch, CASES.get(fault, case)())

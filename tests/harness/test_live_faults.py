@@ -16,13 +16,14 @@ from conformance.checks.diff_conditions import cases as conditions
 from conformance.checks.diff_conditions import check as test_conditions
 from conformance.checks.sql_interface.variable_cases import privilege_cases
 from conformance.checks.sql_interface.warning_cases import session_cases
-from conformance.harness import findings, update_checks
+from conformance.checks.updates import campaign as update_campaign
+from conformance.checks.updates.campaign import UPDATE_CHECKS, UpdateCampaign
+from conformance.harness import findings
 from conformance.harness import session as labs
 from conformance.harness import sql_cases as sql_runs
-from conformance.harness.campaign import events
 from conformance.harness.check import Check
 from conformance.harness.profiles import SIZES
-from conformance.harness.update_checks import UPDATE_CHECKS, UpdateCampaign
+from conformance.harness.updates import events
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.errors import DecodeError
 from conformance.reference.event_types import EventType
@@ -192,7 +193,7 @@ def test_a_faulty_reference_is_caught_by_generated_updates(
     record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, target: str, faulty: Any, checks: set[str]
 ) -> None:
     monkeypatch.setattr(target, faulty)
-    monkeypatch.setattr(update_checks, "Campaign", planted.SerialCampaign)
+    monkeypatch.setattr(update_campaign, "Campaign", planted.SerialCampaign)
     found = record(updates=100, seed="planted")
     found.campaign.run()
     assert found.failing >= checks

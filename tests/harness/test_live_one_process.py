@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.harness.campaign import run
-from conformance.harness.campaign.blocks import UPDATES_PER_BLOCK
+from conformance.harness.updates import run
+from conformance.harness.updates.blocks import UPDATES_PER_BLOCK
 from conformance.servers.run.presence import has_semaphores
 
 if TYPE_CHECKING:

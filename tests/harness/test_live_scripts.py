@@ -13,12 +13,12 @@ from conformance.cases.row_images import RowImage
 from conformance.cases.session import Session
 from conformance.cases.topology import RebuiltRows, ReplicaSettings, Topology
 from conformance.cases.update_case import Step
-from conformance.harness.campaign.blocks import Limits, make_script
 from conformance.harness.pairs.rebuilding import KINDS
 from conformance.harness.scripts import update
 from conformance.harness.scripts.of_case import script_of
 from conformance.harness.scripts.of_deviation import script_of_deviation
 from conformance.harness.scripts.relay_log import BY_CHANCE
+from conformance.harness.updates.blocks import Limits, make_script
 from conformance.reference.dialect import flipped
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.expression import Assignment, Call, Column, Function

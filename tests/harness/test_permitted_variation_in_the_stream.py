@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.harness.campaign.blocks import judge_block
+from conformance.checks.updates.campaign import UpdateCampaign
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
-from conformance.harness.update_checks import UpdateCampaign
+from conformance.harness.updates.blocks import judge_block
 from conformance.stream import Block, CaseVerdict
 from conformance.verdict import Verdict
 from tests.faults.runner import each

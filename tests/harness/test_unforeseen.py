@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.harness.campaign import blocks
-from conformance.harness.campaign.blocks import Limits, block_sizes, run_block
-from conformance.harness.campaign.run import CampaignFailed
+from conformance.checks.updates.campaign import UpdateCampaign
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
-from conformance.harness.update_checks import UpdateCampaign
+from conformance.harness.updates import blocks
+from conformance.harness.updates.blocks import Limits, block_sizes, run_block
+from conformance.harness.updates.run import CampaignFailed
 from conformance.reference.errors import DecodeError
 from conformance.report.directory import ReportError
 from conformance.report.results import Summary
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from conformance.harness.campaign.blocks import BlockResult
+    from conformance.harness.updates.blocks import BlockResult
     from conformance.stream import AnyRecord
 
 REFUSED = SqlError(1064, "42000", "no such word")
@@ -74,7 +74,7 @@ def test_an_error_without_words_gets_its_place() -> None:
         block_sizes("x")  # type: ignore[arg-type]
     words = said(raised.value)
     assert words.startswith("it cannot go on with what it was told: TypeError: ")
-    assert "(harness/campaign/blocks.py:" in words
+    assert "(harness/updates/blocks.py:" in words
     assert said(ProtocolError("no row")) == "it cannot go on with what it was told: no row"
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from conformance.cases.row_images import RowImage
-from conformance.harness.campaign.blocks import Limits, make_script
+from conformance.harness.updates.blocks import Limits, make_script
 from conformance.judge.census import MIX, RULES, WHOLES, count, type_name
 from conformance.reference.jsonb import opaque
 from conformance.reference.jsonb.values import Opaque, UInt

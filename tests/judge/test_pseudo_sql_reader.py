@@ -12,7 +12,7 @@ from conformance.checks.mysqlbinlog_output.completeness import compare_text
 from conformance.checks.mysqlbinlog_output.generate import EXAMPLE_TEXT, example_bodies, example_file
 from conformance.checks.mysqlbinlog_output.judge import VERBOSE, compare_lines, reference_text
 from conformance.checks.mysqlbinlog_output.run import row_events
-from conformance.harness.campaign.captures import load_capture, recorded
+from conformance.harness.updates.captures import load_capture, recorded
 from conformance.judge.pseudo_sql_reader import (
     Bare,
     Calls,

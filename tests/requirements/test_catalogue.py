@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.harness.update_checks import UPDATE_CHECKS
+from conformance.checks.updates.campaign import UPDATE_CHECKS
 from conformance.report import wording
 from conformance.requirements.catalogue import NEEDS, REQUIREMENTS, CatalogueError, parse_rows
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import psutil
 
-from conformance.harness.campaign.blocks import Limits, digest, make_script
+from conformance.harness.updates.blocks import Limits, digest, make_script
 from conformance.report.results import RATE
 from tests.live import ROOT
 from tests.scenarios import clusters

@@ -10,7 +10,7 @@ import argparse
 import sys
 import time
 
-from conformance.harness.campaign.predicted_log import LogForm
+from conformance.harness.updates.predicted_log import LogForm
 from conformance.servers.auto import find_installation
 from conformance.servers.run.process import launch
 from conformance.servers.specs import parse_spec

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.script import ReadBack
-from conformance.harness.campaign.predicted_log import LogForm, predicted_log
+from conformance.harness.updates.predicted_log import LogForm, predicted_log
 from conformance.reference.event_types import EventType
 from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table

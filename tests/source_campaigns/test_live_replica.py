@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.harness.campaign.predicted_log import LogForm
+from conformance.harness.updates.predicted_log import LogForm
 from conformance.servers.run.process import launch
 from conformance.servers.source.log_files import LogFile
 from tests.source_campaigns.replica import OPTIONS, follow

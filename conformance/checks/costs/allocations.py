@@ -18,7 +18,7 @@ from conformance.servers.wire.packets import whole
 
 if TYPE_CHECKING:
     from conformance.cases.script import Script
-    from conformance.harness.campaign.blocks import Limits
+    from conformance.harness.updates.blocks import Limits
     from conformance.servers.wire.connection import Connection
 
 _EVENT: Final = "memory/sql/JSON"

@@ -14,9 +14,9 @@ import pytest
 
 from conformance.checks.costs import allocations, throughput
 from conformance.checks.costs.allocations_judge import judge_applier, judge_capture
-from conformance.harness.campaign.blocks import make_script
-from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.run import PairRun
+from conformance.harness.updates.blocks import make_script
+from conformance.harness.updates.run import server_limits
 from conformance.judge.problem import Problem
 from conformance.servers.roles.update_cases import run_case
 from conformance.servers.run.owned import OwnServer

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.checks.costs.sizes import compare_on_and_off
-from conformance.harness.campaign.blocks import make_script
-from conformance.harness.campaign.run import server_limits
+from conformance.harness.updates.blocks import make_script
+from conformance.harness.updates.run import server_limits
 from conformance.judge.problem import Problem
 from conformance.servers.roles.update_cases import run_case
 from conformance.verdict import Verdict

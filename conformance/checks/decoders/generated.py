@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.decoder_case import DecoderCase
 from conformance.checks.decoders.suite.reading import read_log
-from conformance.harness.campaign.blocks import Limits, make_script
+from conformance.harness.updates.blocks import Limits, make_script
 from conformance.judge.decoding.exact_json import parse
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.gtid import Gtid

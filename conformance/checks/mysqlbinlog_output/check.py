@@ -17,8 +17,8 @@ from conformance.checks.mysqlbinlog_output import run
 from conformance.checks.mysqlbinlog_output.completeness import compare_text
 from conformance.checks.mysqlbinlog_output.generate import EXAMPLE_TEXT, example_bodies, example_file
 from conformance.checks.mysqlbinlog_output.judge import VERBOSE, compare_lines, reference_text
-from conformance.harness.campaign.blocks import make_script
-from conformance.harness.campaign.captures import load_capture, recorded
+from conformance.harness.updates.blocks import make_script
+from conformance.harness.updates.captures import load_capture, recorded
 from conformance.judge.problem import Problem
 from conformance.verdict import Verdict
 

@@ -14,7 +14,7 @@ import pytest
 from conformance.checks.mysqlbinlog_output import run
 from conformance.checks.mysqlbinlog_output.generate import example_case
 from conformance.checks.mysqlbinlog_output.run_executed import Executed, assigned_columns, execute, run_with_copies
-from conformance.harness.campaign.blocks import make_script
+from conformance.harness.updates.blocks import make_script
 from conformance.judge.problem import Problem
 from conformance.servers.errors import SqlError
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
     from conformance.checks.mysqlbinlog_output.run import Client
-    from conformance.harness.campaign.blocks import Limits
     from conformance.harness.check import Check
+    from conformance.harness.updates.blocks import Limits
 
 
 @pytest.mark.check("executed")

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from conformance.harness.campaign.run import server_limits
+from conformance.harness.updates.run import server_limits
 from conformance.judge.updates.events import readable_events
 from conformance.reference.binlog.rows import RowsBody
 from conformance.servers.roles.update_cases import run_case
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from conformance.cases.script import Script
-    from conformance.harness.campaign.blocks import Limits
     from conformance.harness.check import Check
+    from conformance.harness.updates.blocks import Limits
     from conformance.servers.programs import Program
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection

@@ -8,9 +8,9 @@ import pytest
 
 from conformance.checks.mysqlbinlog_replay.judge import judge, print_problem
 from conformance.checks.mysqlbinlog_replay.run import replay, two_servers
-from conformance.harness.campaign.blocks import make_script
-from conformance.harness.campaign.run import server_limits
 from conformance.harness.mysqlbinlog_replay import PrintFailed
+from conformance.harness.updates.blocks import make_script
+from conformance.harness.updates.run import server_limits
 
 if TYPE_CHECKING:
     from conformance.harness.check import Check

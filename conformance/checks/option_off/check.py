@@ -14,8 +14,8 @@ import pytest
 
 from conformance.checks.option_off.judge import compare_off, compare_on
 from conformance.checks.option_off.run import four_runs
-from conformance.harness.campaign.blocks import make_script
-from conformance.harness.campaign.run import server_limits
+from conformance.harness.updates.blocks import make_script
+from conformance.harness.updates.run import server_limits
 
 if TYPE_CHECKING:
     from conformance.harness.check import Check

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.cases.update_case import UpdateCase
-    from conformance.harness.campaign.blocks import Limits
+    from conformance.harness.updates.blocks import Limits
     from conformance.judge.problem import Problem
     from conformance.servers.wire.capture import Capture
     from conformance.servers.wire.connection import Connection

@@ -17,11 +17,11 @@ import pytest
 from conformance.cases.files import load_case
 from conformance.cases.row_images import RowImage
 from conformance.cases.topology import ReplicaSettings, Topology
-from conformance.harness.campaign.blocks import make_script
-from conformance.harness.campaign.run import server_limits
 from conformance.harness.experiments.items import each_requirement
 from conformance.harness.pairs.records import PairRecords, ReplicaBinlogRecords
 from conformance.harness.pairs.run import REPLICAS, SOURCES, PairRun, logging_otherwise, with_counter
+from conformance.harness.updates.blocks import make_script
+from conformance.harness.updates.run import server_limits
 from conformance.harness.witnesses import record_witness
 from conformance.judge.replica import SWITCHES
 from conformance.requirements.versions import applies

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.cases.topology import Topology
-from conformance.harness.campaign.blocks import make_script
-from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.chains import ChainRun
 from conformance.harness.pairs.records import PairRecords, ReplicaBinlogRecords
 from conformance.harness.pairs.run import REPLICAS, SOURCES, logging_otherwise
+from conformance.harness.updates.blocks import make_script
+from conformance.harness.updates.run import server_limits
 from generators.draw import Stream
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.cases.topology import Topology
-from conformance.harness.campaign.blocks import make_script
-from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.cloning import dumpable
 from conformance.harness.pairs.rebuilding import KINDS, Kind
 from conformance.harness.pairs.records import PairRecords
 from conformance.harness.pairs.run import REPLICAS, SOURCES, PairRun
+from conformance.harness.updates.blocks import make_script
+from conformance.harness.updates.run import server_limits
 from generators.cases import start_rows
 from generators.draw import Stream
 

@@ -12,10 +12,10 @@ import pytest
 from conformance.cases.update_case import Hazard
 from conformance.checks.triggers import generate as triggers
 from conformance.checks.triggers import run as run_triggers
-from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.records import PairRecords
 from conformance.harness.pairs.run import REPLICAS, PairRun
-from conformance.harness.update_checks import record_updates
+from conformance.harness.update_records import record_updates
+from conformance.harness.updates.run import server_limits
 from conformance.reference.partial.update import OFF_PAGE
 from generators.draw import Stream
 

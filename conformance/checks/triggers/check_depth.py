@@ -11,10 +11,10 @@ from conformance.cases.topology import RebuiltRows, Topology
 from conformance.cases.update_case import Hazard
 from conformance.checks.triggers import depth
 from conformance.checks.triggers import run as triggers
-from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.records import PairRecords
 from conformance.harness.pairs.run import REPLICAS, PairRun
-from conformance.harness.update_checks import UpdateCheck, record_updates
+from conformance.harness.update_records import UpdateCheck, record_updates
+from conformance.harness.updates.run import server_limits
 from conformance.verdict import Verdict
 from generators.draw import Stream
 

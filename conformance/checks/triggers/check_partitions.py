@@ -13,7 +13,7 @@ import pytest
 
 from conformance.checks.triggers import partitions
 from conformance.checks.triggers import run as triggers
-from conformance.harness.update_checks import UpdateCheck, record_updates
+from conformance.harness.update_records import UpdateCheck, record_updates
 from conformance.verdict import Verdict
 from generators.draw import Stream
 

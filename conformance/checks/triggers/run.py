@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from conformance.harness.campaign.blocks import judge_block
-from conformance.harness.campaign.run import server_limits
-from conformance.harness.update_checks import UpdateCheck
+from conformance.harness.update_records import UpdateCheck
+from conformance.harness.updates.blocks import judge_block
+from conformance.harness.updates.run import server_limits
 from conformance.judge.damage.document_bytes import has_bad_key_entry
 from conformance.reference.partial.update import is_unpredictable
 from conformance.servers.roles.update_cases import run_case
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
-    from conformance.harness.campaign.blocks import BlockResult
+    from conformance.harness.updates.blocks import BlockResult
     from conformance.servers.base import Server
 
 _LOG: Final = frozenset(("event", "events", "outcome", "decode", "apply"))

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.checks.type_codes.generate import case_of
 from conformance.checks.type_codes.judge import other_differences, type_codes
-from conformance.harness.campaign.run import server_limits
+from conformance.harness.updates.run import server_limits
 from conformance.judge.updates.compare import judge
 from conformance.servers.roles.update_cases import run_case
 from generators.draw import Stream

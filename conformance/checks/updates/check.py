@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.harness.update_checks import UpdateCampaign
+from conformance.checks.updates.campaign import UpdateCampaign
 
 if TYPE_CHECKING:
     from conformance.harness.check import Check

@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.files import case_id, dump_case
-from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs.appliers import PairBlock
 from conformance.harness.pairs.shrinking import Signature, shrink_on_pair
+from conformance.harness.updates.run import server_limits
 from conformance.requirements.versions import applies
 from conformance.verdict import Verdict
 

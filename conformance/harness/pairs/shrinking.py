@@ -15,8 +15,8 @@ from conformance.servers.errors import ConnectionLost
 if TYPE_CHECKING:
     from conformance.cases.script import Script
     from conformance.cases.update_case import UpdateCase
-    from conformance.harness.campaign.blocks import Limits
     from conformance.harness.topology import Pairs
+    from conformance.harness.updates.blocks import Limits
     from conformance.judge.updates.mismatch import Mismatch
 
 

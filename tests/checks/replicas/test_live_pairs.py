@@ -15,13 +15,13 @@ from conformance.cases.row_images import RowImage
 from conformance.checks.replicas import check as test_replicas
 from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
 from conformance.harness import findings
-from conformance.harness.campaign.run import server_limits
 from conformance.harness.pairs import appliers, rebuilding
 from conformance.harness.pairs import run as pairs
 from conformance.harness.pairs import shrinking as pair_shrinking
 from conformance.harness.pairs import tables as pair_tables
 from conformance.harness.pairs.run import REPLICAS, SOURCES
 from conformance.harness.profiles import SIZES
+from conformance.harness.updates.run import server_limits
 from conformance.judge import replica
 from conformance.stream import Block, CaseVerdict, Finding
 from tests.faults.fault import Fault

@@ -9,7 +9,7 @@ import pytest
 from conformance.cases.observation import StatementOutcome
 from conformance.cases.script import build_script
 from conformance.checks.triggers import depth
-from conformance.harness.campaign.blocks import judge_block
+from conformance.harness.updates.blocks import judge_block
 from conformance.judge.replica import LoggedRow, Refusal, ReplicaModel, Stop, Transaction, judge_stop
 from conformance.judge.updates.compare import too_deep
 from conformance.reference.dialect import MYSQL, flipped

@@ -13,8 +13,8 @@ from conformance.cases.files import load_case
 from conformance.cases.script import TRIGGER_SWITCHES, build_script
 from conformance.cases.shrinking.update_cases import candidates
 from conformance.checks.triggers import generate as triggers
-from conformance.harness.campaign.blocks import judge_block
-from conformance.harness.campaign.events import check_events
+from conformance.harness.updates.blocks import judge_block
+from conformance.harness.updates.events import check_events
 from conformance.judge.updates.compare import judge, unreadable
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.jsonb.decode import decode

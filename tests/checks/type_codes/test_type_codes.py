@@ -10,8 +10,8 @@ import pytest
 from conformance.checks.type_codes import check
 from conformance.checks.type_codes.generate import case_of
 from conformance.checks.type_codes.judge import other_differences, type_codes, update_types
-from conformance.harness.campaign.blocks import Limits
 from conformance.harness.profiles import SIZES
+from conformance.harness.updates.blocks import Limits
 from conformance.judge.updates.compare import judge
 from conformance.stream import Block, CaseVerdict
 from generators.draw import Stream

@@ -15,11 +15,11 @@ from conformance.cases.row_images import RowImage
 from conformance.cases.script import build_script
 from conformance.checks.triggers import depth
 from conformance.checks.triggers import generate as triggers
-from conformance.harness.campaign.blocks import judge_block
-from conformance.harness.campaign.captures import load_capture, recorded
+from conformance.checks.updates.campaign import UpdateCampaign
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
-from conformance.harness.update_checks import UpdateCampaign
+from conformance.harness.updates.blocks import judge_block
+from conformance.harness.updates.captures import load_capture, recorded
 from conformance.judge.updates.compare import compare
 from conformance.stream import CaseVerdict, Finding, Writer
 from generators.draw import Stream

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.cases.row_images import RowImage
-from conformance.harness.campaign.blocks import judge_block
+from conformance.checks.updates.campaign import UpdateCampaign
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
-from conformance.harness.update_checks import UpdateCampaign
+from conformance.harness.updates.blocks import judge_block
 from conformance.report.results import Summary, write_results
 from tests.faults.runner import each
 from tests.judge.doctoring import ONE_DIFF, diffs, row, script

@@ -22,7 +22,7 @@ from conformance.cases.script import build_script
 from conformance.checks.triggers import depth
 from conformance.checks.triggers import generate as triggers
 from conformance.checks.triggers.run import _harmful as harmful
-from conformance.harness.campaign.blocks import judge_block
+from conformance.harness.updates.blocks import judge_block
 from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.updates.stored_readings import reading_of
 from conformance.reference.jsonb import opaque

@@ -12,8 +12,8 @@ from conformance.cases.observation import StatementOutcome
 from conformance.cases.row_images import RowImage
 from conformance.cases.script import build_script
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.harness.campaign.blocks import Limits, make_script
-from conformance.harness.campaign.events import check_events
+from conformance.harness.updates.blocks import Limits, make_script
+from conformance.harness.updates.events import check_events
 from conformance.judge.updates.compare import judge, too_deep
 from conformance.judge.updates.events import first_difference, split_groups
 from conformance.reference.binlog.header import Checksum

@@ -10,7 +10,7 @@ import pytest
 from conformance.cases.script import build_script
 from conformance.cases.session import Session
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.harness.campaign.run import server_limits
+from conformance.harness.updates.run import server_limits
 from conformance.judge.updates.compare import judge
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.partial.expression import Assignment, Call, Column, Function, Literal

@@ -12,7 +12,7 @@ import pytest
 from conformance.cases.script import build_script
 from conformance.cases.update_case import Step, UpdateCase
 from conformance.checks.option_off.judge import broken_rules
-from conformance.harness.campaign.captures import load_capture, recorded
+from conformance.harness.updates.captures import load_capture, recorded
 from conformance.judge.updates.borrowed import BODY, HEADER, RULES
 from conformance.judge.updates.compare import judge, judge_rules
 from conformance.reference.binlog.payload import TransactionPayload

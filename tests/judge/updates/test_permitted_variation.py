@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.checks.costs.allocations import with_option
-from conformance.harness.campaign.blocks import Limits, make_script
+from conformance.harness.updates.blocks import Limits, make_script
 from conformance.judge.updates.compare import judge
 from conformance.judge.updates.permitted_variation import SMALL
 from conformance.reference.jsonb.decode import decode

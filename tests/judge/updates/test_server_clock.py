@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.harness.campaign import blocks
+from conformance.harness.updates import blocks
 from conformance.judge.updates.compare import judge
 from conformance.judge.updates.server_clock import ServerClock, step_between
 from tests.judge.doctoring import script

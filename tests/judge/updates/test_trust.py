@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.harness.campaign.captures import load_capture, recorded
+from conformance.harness.updates.captures import load_capture, recorded
 from conformance.judge.updates.borrowed import TRUST
 from conformance.judge.updates.compare import judge
 from conformance.reference.event_types import EventType

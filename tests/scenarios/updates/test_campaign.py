@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from conformance.harness.campaign import blocks as made
-from conformance.harness.campaign.blocks import Limits
-from conformance.harness.campaign.run import Campaign, CampaignFailed, Totals
+from conformance.harness.updates import blocks as made
+from conformance.harness.updates.blocks import Limits
+from conformance.harness.updates.run import Campaign, CampaignFailed, Totals
 from conformance.servers.errors import ConnectionLost, ServerError
 from scenarios.spark.session import cores_of
 from scenarios.updates import campaign as on_spark

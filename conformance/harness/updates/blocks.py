@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.cases.files import SCHEMA_NAME, case_id, dump_case
 from conformance.cases.script import TRIGGER_SWITCHES, ScriptBuilder, Statement, build_script
 from conformance.cases.update_case import Step, UpdateCase
-from conformance.harness.campaign.events import EventFaults, check_events
+from conformance.harness.updates.events import EventFaults, check_events
 from conformance.judge import census
 from conformance.judge.updates.compare import judge, too_deep
 from conformance.judge.updates.log_rules import TIMES

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from conformance.harness.campaign.blocks import Limits, make_script
+from conformance.harness.updates.blocks import Limits, make_script
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.query import Query

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from conformance.cases.script import build_script
-from conformance.harness.campaign.blocks import judge_block
-from conformance.harness.campaign.captures import UPDATES, captured_blocks, load_capture, recorded, recorded_versions
+from conformance.harness.updates.blocks import judge_block
+from conformance.harness.updates.captures import UPDATES, captured_blocks, load_capture, recorded, recorded_versions
 from conformance.reference.dialect import MYSQL
 from conformance.requirements.versions import dialect_of, parse_version
 

@@ -20,7 +20,7 @@ from multiprocessing import active_children, get_context
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.harness.campaign.blocks import BlockResult, Limits, block_sizes, run_block
+from conformance.harness.updates.blocks import BlockResult, Limits, block_sizes, run_block
 from conformance.requirements.versions import dialect_of
 from conformance.servers.closing import interrupts_held
 from conformance.servers.errors import ConnectionLost, ServerError

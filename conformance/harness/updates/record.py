@@ -1,6 +1,6 @@
 """Record blocks of a real server for runs without one.
 
-``python -m conformance.harness.campaign.record FILE.jsonl.gz`` writes them.
+``python -m conformance.harness.updates.record FILE.jsonl.gz`` writes them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import json
 import sys
 from pathlib import Path
 
-from conformance.harness.campaign.blocks import make_script
-from conformance.harness.campaign.captures import dump_capture
-from conformance.harness.campaign.run import server_limits
+from conformance.harness.updates.blocks import make_script
+from conformance.harness.updates.captures import dump_capture
+from conformance.harness.updates.run import server_limits
 from conformance.servers.auto import resolve
 from conformance.servers.roles.update_cases import run_case
 

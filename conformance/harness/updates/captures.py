@@ -2,7 +2,7 @@
 
 One JSON line per block in ``recorded/updates-VERSION.jsonl.gz``: the Case, the server's answers, what was read back,
 and the events. Only the server's side is recorded; the reference predicts anew. ``python -m
-conformance.harness.campaign.record`` writes them.
+conformance.harness.updates.record`` writes them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.cases.files import dump_case, load_case
 from conformance.cases.observation import LogFacts, Observation, Place, StatementOutcome
 from conformance.cases.script import Script, build_script
-from conformance.harness.campaign.blocks import BlockResult, judge_block
+from conformance.harness.updates.blocks import BlockResult, judge_block
 from conformance.requirements.versions import OBSERVED, dialect_of, parse_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PACKAGE: Final = "conformance.harness.campaign"
+PACKAGE: Final = "conformance.harness.updates"
 DIRECTORY: Final = "recorded"
 UPDATES: Final = 2_000
 """The updates in the recorded blocks of each version."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.harness.campaign.blocks import block_sizes, judge_block
-from conformance.harness.campaign.run import CampaignFailed
+from conformance.checks.updates.campaign import UpdateCampaign
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
-from conformance.harness.update_checks import UpdateCampaign
+from conformance.harness.updates.blocks import block_sizes, judge_block
+from conformance.harness.updates.run import CampaignFailed
 from conformance.report.results import Summary
 from conformance.report.wording import headline
 from tests.judge.doctoring import diffs, script
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from conformance.harness.campaign.blocks import BlockResult
+    from conformance.harness.updates.blocks import BlockResult
     from conformance.stream import AnyRecord
 
 
