@@ -219,8 +219,8 @@ class Suite(Record):
 class CaseInfo(Record):
     """A decoder Case's facts for the reports; it stands in the stream before the verdicts about the Case.
 
-    ``why``: what users suffer when the log is read wrongly. ``size``: bytes of the log. ``server_version``: of the
-    server that wrote the log; empty if the kit wrote it.
+    ``why``: what users suffer when the log is read wrongly. ``size``: bytes of the log. ``server_version``: the
+    version of the server that wrote the log; empty if the kit wrote it.
     """
 
     type: ClassVar[str] = "case"

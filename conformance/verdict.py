@@ -42,7 +42,7 @@ DEFINITIONS: dict[Verdict, str] = {
     Verdict.SILENT_LOSS: "A change was left out or altered, with no error and no mark.",
     Verdict.CRASH: "The process died, or broke off the conversation.",
     Verdict.TIMEOUT: "No answer came in the stated time.",
-    Verdict.FAIL: "The outcome is one that no allowed branch of a must has; a worklog or the documentation says so.",
+    Verdict.FAIL: "A worklog or the documentation demands something, and the outcome is none that it allows.",
     Verdict.DIFFERS: (
         "The outcome departs from behaviour that was only observed on a named server version; "
         "it counts as a failure only for a subject inside that range."

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaSettings:
-    """The settings of a replica's applier. The last three shape its own log alone."""
+    """The settings of a replica's applier. The last three change only what the replica logs itself."""
 
     image: RowImage
     partial_json: bool
@@ -37,9 +37,9 @@ class ReplicaSettings:
 class RebuiltRows:
     """The replica's rows are made anew when ``after`` steps of the Case were applied.
 
-    ``make`` names the new form of each document. ``copied``: its value, without free space. ``padded``: its value,
-    behind which one more value was removed in place. ``retyped``: the document that its text is read as. ``numbers``:
-    numbers of other types, drawn from ``seed``. ``dumped``: the replica is loaded from mysqldump.
+    ``make`` names the new form of each document. ``copied``: the same value without free space. ``padded``: the same
+    value with free space, as one more value was removed in place. ``retyped``: the value that a server reads from its
+    text. ``numbers``: numbers get other types, drawn from ``seed``. ``dumped``: the replica is loaded from mysqldump.
     """
 
     after: int

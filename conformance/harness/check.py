@@ -50,7 +50,7 @@ class Check(Recorder):
         return self.lab.settings.profile == "quick"
 
     def size(self, name: str = "") -> int:
-        """How much the check does in this profile, by its manifest. ``name``: of one of several sizes."""
+        """How much the check does in this profile, by its manifest. ``name``: the name of one of several sizes."""
         return SIZES[f"{self.id}/{name}" if name else self.id][self.lab.settings.profile]
 
     def blocks(self, name: str = "") -> range:

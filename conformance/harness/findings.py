@@ -26,8 +26,8 @@ ALIKE: Final = 3  # the same of one signature in a block of hand-made Cases
 
 @dataclass(frozen=True, slots=True)
 class StoredCase:
-    """A Case as records name it. ``path`` and ``replay``: ``None`` where the run keeps no Cases. ``size``: of its
-    data, where it has some."""
+    """A Case as records name it. ``path`` and ``replay``: ``None`` where the run keeps no Cases. ``size``: bytes
+    of its data, where it has some."""
 
     id: str
     path: Path | None = None

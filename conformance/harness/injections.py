@@ -1,4 +1,4 @@
-"""Hand-made events given to a server, as Cases of FR5: judged, and recorded in the stream.
+"""The outcomes of hand-made events on a server (FR5): judged, tried again after a crash, and recorded in the stream.
 
 The harness stores a failing Case, and shrinks the first of a signature on the server that showed it; ``binlog-lab
 replay`` runs both again. A crash has its report from the server's error log beside it. Where no listed deviation
@@ -54,9 +54,9 @@ _Case = TypeVar("_Case")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """One Case and the judge's verdict. ``texts``: documents compared. ``death``: the stack of a crash, and ``crash``
-    its signature. ``script``: makes the statements that show the Case again. ``case``: the same as a Case that can be
-    stored, shrunk on ``injector`` and replayed. ``tries``: in words, how many servers died of it."""
+    """One Case that a server has run, and the judge's verdict. ``texts``: documents compared. ``script``: makes the
+    statements that show the Case again. ``death``: the stack of a crash; ``crash``: its signature. ``case``: the form
+    that can be stored, shrunk on ``injector`` and replayed. ``tries``: how many servers died of it, as words."""
 
     id: str
     name: str
@@ -75,10 +75,12 @@ class Tried:
         return self.judged.verdict, self.judged.rule, self.judged.deviation, self.crash
 
 
-def injected(lab: Lab, injector: Injector, injection: Injection, outcome: InjectionOutcome, seed: str = "") -> Tried:
-    """Inject a Case by a BINLOG statement and judge it.
+def judged_injection(
+    lab: Lab, injector: Injector, injection: Injection, outcome: InjectionOutcome, seed: str = ""
+) -> Tried:
+    """Judge the outcome of a BINLOG statement. If the server died, keep its report and data, and try the Case again.
 
-    Call this before the server is used again: it first keeps what a crash left behind.
+    Call this before the server is used again: the report and the data would be lost.
     """
     item = judged_event(injector, injection, outcome, lab.version, seed)
     if not outcome.death:
@@ -100,8 +102,10 @@ def judged_transaction(
     outcome: ApplierOutcome,
     ignored: frozenset[int] = frozenset(),
 ) -> Tried:
-    """Give a transaction to the applier of ``server`` by a relay log, and judge it. ``ignored``: errors that the
-    applier ignores."""
+    """Judge the outcome of a transaction in a relay log. If the server died, keep its report, and try the Case again.
+
+    ``ignored``: numbers of the errors that the applier ignores; no Case is tried again then.
+    """
 
     def judged(outcome: ApplierOutcome) -> Tried:
         return Tried(
@@ -126,12 +130,12 @@ def judged_transaction(
 
 
 def tried_again(lab: Lab, server: OwnServer, item: Tried, again: Callable[[OwnServer], Tried]) -> Tried:
-    """A Case whose server died where nothing listed explains it, on fresh servers: before a row turns red.
+    """Try a Case on fresh servers, if its server died and no listed deviation explains the death.
 
-    A report may be missing: where two threads die at once, the second ends the process. And a server that has read
-    other Cases may die of those. ``again`` gives the Case to a server like ``server``, and judges it. A death without
-    a report is judged by the first try that has one; a death with a report stays what it is. Both say how many of the
-    servers died. A kind of death is tried again once, a missing report :data:`_MISSING` times.
+    The first death may mislead. Its report may be missing: where two threads die at once, the second ends the process.
+    Or the server died of a Case that it had read before. ``again`` gives the Case to a server like ``server`` and
+    judges it. A death without a report takes the verdict of the first try with a report; one with a report keeps its
+    own. Either says how many servers died. Each stack is tried again once, a missing report :data:`_MISSING` times.
     """
     known = not item.death.startswith(NO_REPORT)
     explained = explaining(lab.deviations, lab.version, item) is not None
@@ -280,7 +284,7 @@ def apply_in_blocks(
 
 
 def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None) -> None:
-    """Write the record of one Case that did not pass, and a finding for the first of an unexplained kind."""
+    """Write the record of one Case that did not pass. The first Case of an unexplained signature becomes a finding."""
     lab, judged = block.check.lab, item.judged
     statements = item.script()
     stored = (

@@ -36,8 +36,8 @@ def record_witness(
     seconds: float | None = None,
 ) -> None:
     """Write the record of one witness. ``shown``: it shows the entry and nothing else. ``found``: other differences, as
-    text. ``looked_at``: what was judged, where nothing differs. ``version``: of the server that should show the
-    entry."""
+    text. ``looked_at``: what was judged, where nothing differs. ``version``: the version of the server that
+    should show the entry."""
     version = version or check.lab.version
     gone = not shown and not found
     listed = entry in check.lab.deviations  # else --no-deviations: a failure like any other, and a pass without one

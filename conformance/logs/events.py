@@ -55,9 +55,10 @@ def read_log(
 ) -> Iterator[Event]:
     """The events of one file. Damage ends it with :class:`InputCorrupt`, a file that is no log with :class:`Usage`.
 
-    ``start``: the position of the first event behind the FORMAT_DESCRIPTION. ``reader`` is one of :func:`log_reader`,
-    whose parameters ``expand``, ``dialect`` and ``limit`` are. ``keyring``: the master keys of encrypted files.
-    ``part``: the part of the file to read; only the last one tells the notes on the file.
+    ``start``: the position of the first event behind the FORMAT_DESCRIPTION. ``reader``: a reader from
+    :func:`log_reader`; without one, ``expand``, ``dialect`` and ``limit`` are given to that function. ``keyring``: the
+    master keys of encrypted files. ``part``: the part of the file to read; notes on the file are printed with its last
+    part only.
     """
     reader = reader or log_reader(expand=expand, dialect=dialect, limit=limit)
     with ExitStack() as stack:
@@ -99,11 +100,11 @@ def _part(file: BinaryIO, start: int, reader: FileReader, part: Part) -> Iterato
 
 
 class BesideEventsError(Exception):
-    """Reading from the given position on does not come by the place where the file is cut: no event begins there."""
+    """No event begins at the end of a part, if the file is read from the given position on."""
 
 
 class _Beginning:
-    """The bytes of a file up to a place, where its reader must be then."""
+    """The bytes of a file up to ``stop``. Raises :class:`BesideEventsError` if no event ends exactly there."""
 
     def __init__(self, file: BinaryIO, stop: int, reader: FileReader) -> None:
         self._file, self._stop, self._reader = file, stop, reader

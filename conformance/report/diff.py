@@ -128,7 +128,7 @@ class Diff:
 def load(path: Path, present: Callable[[str], str] = str) -> Side:
     """Read a report's directory, a ``results.json`` or a ``run.jsonl``; raises :class:`DiffError`.
 
-    ``present``: of a signature that an earlier version of the kit wrote, that of today.
+    ``present``: turns a signature of an earlier version of the kit into that of today.
     """
     if path.is_dir():
         stream = path / RUN_FILE

@@ -66,7 +66,7 @@ class Worker(NamedTuple):
 
 
 class SideBySide:
-    """The checks of a run on some workers. ``most``: how many at most. ``name``: of a check, for people."""
+    """The checks of a run on some workers. ``most``: how many at most. ``name``: gives a check's name for people."""
 
     def __init__(
         self,

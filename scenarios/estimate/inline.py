@@ -32,7 +32,8 @@ _AHEAD: Final = 4  # parts for each job that are read before it is their turn
 
 
 def estimate(files: Iterable[str], limit: int | None = None, keyring: Keyring | None = None, jobs: int = 1) -> Figures:
-    """The figures of these logs. ``limit``: the most bytes of a compressed transaction. ``jobs``: of processes."""
+    """The figures of these logs. ``limit``: the most bytes of a compressed transaction. ``jobs``: number of
+    processes."""
     measured: Iterator[Measurement]
     if jobs == 1:
         measured = (item for file in files for item in measure(Part(file), limit, keyring))

@@ -37,9 +37,9 @@ def steps(path: str) -> tuple[str | int, ...]:
 class Outcome(NamedTuple):
     """A column after the statement.
 
-    ``size``: of the new document, 0 for NULL. ``changed``: whether SQL sees another value. ``same_bytes``: whether the
-    stored bytes are the old ones. ``diffs``: how many, ``None`` without a list; ``encoded``: their bytes; ``raw``: the
-    bytes of paths and values in them.
+    ``size``: bytes of the new document, 0 for NULL. ``changed``: whether SQL sees another value. ``same_bytes``:
+    whether the stored bytes are the old ones. ``diffs``: how many, ``None`` without a list; ``encoded``: their bytes;
+    ``raw``: the bytes of paths and values in them.
     """
 
     size: int

@@ -51,8 +51,8 @@ def due(
     outcomes: Mapping[int, Outcome],
     counted: bool,
 ) -> Due:
-    """The event of one row. ``sizes``: of the JSON columns before; ``outcomes``: of those in the SET clause, by place;
-    ``counted``: whether it also counts ``n`` up; ``keyed``: whether the table has a key.
+    """The event of one row. ``sizes``: bytes of the JSON columns before; ``outcomes``: outcomes of those in the SET
+    clause, by place; ``counted``: whether it also counts ``n`` up; ``keyed``: whether the table has a key.
     """
     if not counted and not any(outcome.changed for outcome in outcomes.values()):
         return QUIET

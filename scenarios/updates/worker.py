@@ -42,7 +42,7 @@ there is none; ``worker`` is host and process; ``attempt`` counts how often the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The facts that every worker needs. ``version``: of the server that the run is about; another is a failure."""
+    """The facts that every worker needs. ``version``: the server's that the run is about; another is a failure."""
 
     spec: str
     options: Mapping[str, str | None]

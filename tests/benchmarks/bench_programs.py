@@ -6,9 +6,9 @@ mysqlbinlog, and mysql-event-stream, a native decoder.
 
 The files are those of ``bench_decode.py``. Each figure is the median of the rounds, with start and imports; modules
 have their bytecode beside them, as pip leaves them. The last number says how often the line's time goes into that of
-python-mysql-replication (for ``-vv``: of mysqlbinlog). The compiled build is made first, from a wheel as pip builds it,
-or taken from ``FOLDER``. ``--earlier`` is a checkout of an earlier commit (``git worktree add``), whose sources get a
-line too. A program that is not there has no line.
+python-mysql-replication (with ``-vv`` those of mysqlbinlog). The compiled build is made first, from a wheel as pip
+builds it, or taken from ``FOLDER``. ``--earlier`` is a checkout of an earlier commit (``git worktree add``), whose
+sources get a line too. A program that is not there has no line.
 """
 
 # A program that runs programs and prints: that is its job.

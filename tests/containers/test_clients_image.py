@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.servers.containers import programs
+from conformance.servers.containers.engine_run import engine_run
 from conformance.servers.containers.image import find_image
 from conformance.servers.containers.programs import ContainedProgram, clients_image
-from conformance.servers.containers.run import engine_run
 from conformance.servers.containers.server import ContainerMaker
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.programs import LocalProgram

@@ -16,9 +16,9 @@ import pytest
 from conformance.servers import auto
 from conformance.servers.child_process import Limits
 from conformance.servers.containers import engine as engines
+from conformance.servers.containers.engine_run import engine_run
 from conformance.servers.containers.files import read_tree
 from conformance.servers.containers.image import DATA, find_image
-from conformance.servers.containers.run import engine_run
 from conformance.servers.containers.server import MEMORY, ContainerMaker
 from conformance.servers.containers.standing import kept_containers, remove_kept
 from conformance.servers.containers.tools import Tool

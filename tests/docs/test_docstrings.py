@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 TOPS: Final = (*house.SOURCE, "tests")
 RIDDLES: Final = ("What", "That", "Those", "Of")  # first words after which the noun has still to come
+_NO_NOUN: Final = re.compile(r"``\w+``: of [^.;]*")  # of a parameter: "``rows``: of all tables" hides what is counted
 _PLAIN: Final = re.compile(r" {4}|[-*|] ")  # blocks of code, lists and tables
 
 
@@ -31,9 +32,10 @@ def docstrings(text: str) -> Iterator[tuple[int, str]]:
 
 
 def read_twice(docstring: str) -> Iterator[str]:
-    """The sentences of a docstring that are too long, and a summary that does not name its noun."""
+    """The sentences of a docstring that are too long, a summary and a parameter that do not name their noun."""
     if docstring.split(maxsplit=1)[0].rstrip(",.:") in RIDDLES:
         yield docstring.splitlines()[0]
+    yield from _NO_NOUN.findall(" ".join(docstring.split()))
     for paragraph in re.split(r"\n\s*\n", docstring):
         if "::" not in paragraph and not _PLAIN.match(paragraph):
             for sentence in re.split(r"(?<=[.!?;:])\s+", " ".join(paragraph.split())):
@@ -55,6 +57,7 @@ def test_docstrings_are_read_once(top: str) -> None:
 def test_a_riddle_and_a_long_sentence_are_seen() -> None:
     words = " ".join(["word"] * 26)
     assert [*read_twice("What it gives.")] == ["What it gives."]
+    assert [*read_twice("All rows. ``rows``: of\nall tables. ``size``: bytes of one.")] == ["``rows``: of all tables"]
     assert [*read_twice(f"A summary.\n\nFurther: {words}.")] == [f"{words}."]
     assert [*read_twice(f"A summary.\n\n    {words}\n\n- {words}")] == []
     module = f'"""Of all."""\n\nclass A:\n    """Those."""\n\n    def f(self):\n        """{words}"""\n'

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from conformance.servers.errors import ConnectionLost
-from conformance.servers.recording.failures import dump_error
+from conformance.servers.recording.error_values import dump_error
 from tests.doctored.shapes import Err, Ok, Rows, answers_of, with_answers, with_packets
 from tests.servers.recording.altered import packets
 

@@ -43,8 +43,8 @@ def double(
 
     ``breaks``: the rows of the catalogue that must be red, and no other of those that the run is about; ``asks``:
     further rows that the run is about. ``contradicts``: the rows of the table of versions that the server contradicts.
-    ``does``: what it does, in one sentence. ``says``: what the words of a failure match. ``updates``, ``seed``: of the
-    generated ones that meet the fault.
+    ``does``: what it does, in one sentence. ``says``: what the words of a failure match. ``updates``, ``seed``:
+    number and seed of the generated updates that meet the fault.
     """
     run = {"asks": asks.split(), "contradicts": contradicts.split(), "version": version, "seed": seed}
     return Fault(name, breaks, does, played, at=checks, says=says, run={**run, "updates": updates})

@@ -74,8 +74,8 @@ def query_ids(script: Script) -> list[int]:
 
 
 def groups_of(script: Script, *, expected: Sequence[ExpectedGroup] | None = None) -> Groups:
-    """The bodies of every transaction, with the facts that a server decides: ids, clocks, times. ``expected``: of
-    another log than the session's own."""
+    """The bodies of every transaction, with the facts that a server decides: ids, clocks, times. ``expected``: the
+    groups of another log than the session's own."""
     groups: Groups = []
     found = expected_groups(script, SCHEMA) if expected is None else expected
     parents, queries = dependencies(script), query_ids(script)

@@ -189,7 +189,7 @@ def _forget() -> None:
 
 
 def run(work: Callable[[Bench], None], *, tests: Sequence[str], seconds: float) -> None:
-    """Collect the tests, run them, and call ``work`` with the bench. ``seconds``: of tests for one mutant."""
+    """Collect the tests, run them, and call ``work`` with the bench. ``seconds``: time of tests for one mutant."""
     os.environ.update(HYPOTHESIS_PROFILE="mutation", COVERAGE_CORE="ctrace")
     options = ["-qq", "--capture=no", "--tb=no", "--assert=plain", "--no-header", "-p", "no:cacheprovider",
                "-W", "default", f"--rootdir={ROOT}"]  # fmt: skip

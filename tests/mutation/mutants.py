@@ -43,8 +43,8 @@ _FOR_PEOPLE: Final = frozenset(("expected", "got", "path"))
 
 
 class Mutant(NamedTuple):
-    """``function``: as ``Class.method``. ``text``: the changed function's. ``lines``: of the module, first and last of
-    the statement that was changed. ``change``: its form (:mod:`tests.mutation.form`). ``words``: it changes nothing but
+    """``function``: as ``Class.method``. ``text``: the changed function's. ``lines``: first and last line of the
+    statement that was changed. ``change``: its form (:mod:`tests.mutation.form`). ``words``: it changes nothing but
     the text of an error, or a type for the type checker."""
 
     module: str

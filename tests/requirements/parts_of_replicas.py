@@ -199,7 +199,7 @@ SAFETY: Final = [
 
 
 def _redo(growth: int) -> list[str]:
-    """Twelve updates of documents of 400 kB. ``growth``: of the redo log."""
+    """Twelve updates of documents of 400 kB. ``growth``: growth of the redo log in bytes."""
     return [word for word in (judge_redo(growth, 0, 12, 400_000),) if word != "pass"]
 
 

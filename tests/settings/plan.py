@@ -30,7 +30,7 @@ _SETTINGS_OF_ACCOUNTS: Final = Path(__file__).with_name("accounts.toml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run of the kit. ``grants``: of an account at an address; ``None``: all rights.
+    """One run of the kit. ``grants``: rights of an account at an address; ``None``: all rights.
 
     ``code``: its exit code. ``words``: what it says where it refuses the server.
     """

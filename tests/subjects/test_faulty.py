@@ -42,8 +42,8 @@ def spec_of(name: str) -> str:
 
 
 def faulty(name: str, requirement: str, verdict: Verdict, *others: Verdict, cases: int | None = None) -> Fault:
-    """A subject; the requirement and verdict that catch it; other verdicts that it may get. ``cases``: of the suite;
-    else those about the requirement, and a few more."""
+    """A subject; the requirement and verdict that catch it; other verdicts that it may get. ``cases``: how many
+    Cases of the suite it meets; else those about the requirement, and a few more."""
     run = {"others": others, "cases": cases}
     return Fault(f"{requirement}-{name}", requirement, name, spec_of(name), verdict.value, run=run)
 

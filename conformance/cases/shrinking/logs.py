@@ -140,7 +140,7 @@ def shrink_log(
 ) -> tuple[bytes, int]:
     """The smallest log found in the time, and its ``sparse``.
 
-    ``fails(log, sparse)`` decides whether a smaller log still shows the same. ``rules_for``: of the TABLE_MAPs.
+    ``fails(log, sparse)`` decides whether a smaller log still shows the same. ``rules_for``: the rules of TABLE_MAPs.
     The order of the attempts is fixed. A log below :data:`ENOUGH` keeps the names of its columns, which people need.
     """
     deadline = time.monotonic() + seconds

@@ -20,6 +20,7 @@ from conformance.checks.boundaries.event_table import SENTENCES, Held
 from conformance.checks.boundaries.receivers import heard_problems, needed_target
 from conformance.harness import mysqlbinlog_replay
 from conformance.judge.problem import Problem
+from conformance.reference.binlog.gtid_set import PreviousGtids
 from conformance.reference.boundaries.observed_event import GTID_TYPES
 from conformance.reference.event_types import EventType
 from conformance.requirements.versions import dialect_of
@@ -74,19 +75,14 @@ def _schema(target: ReceiverTarget) -> Iterator[None]:
         session.execute(f"DROP SCHEMA {_SCHEMA}")
 
 
-def executed(text: str) -> frozenset[str]:
-    """The names in a set of GTIDs as the server writes it: ``UUID:1-3:7:tag:1-2, ...``."""
-    out = []
-    for part in filter(None, (item.strip() for item in text.split(","))):
-        uuid, *items = part.split(":")
-        tag = ""
-        for item in items:
-            if not item[0].isdigit():
-                tag = f"{item}:"
-                continue
-            first, _, last = item.partition("-")
-            out += [f"{uuid}:{tag}{number}" for number in range(int(first), int(last or first) + 1)]
-    return frozenset(out)
+def single_gtids(text: str) -> frozenset[str]:
+    """Every single GTID of a set as the server writes it: ``UUID:1-3:7:tag:1-2, ...``."""
+    return frozenset(
+        f"{entry.uuid}:{f'{entry.tag}:' if entry.tag else ''}{number}"
+        for entry in PreviousGtids.parse(text).entries
+        for start, end in entry.intervals
+        for number in range(start, end)
+    )
 
 
 # --- real transactions -----------------------------------------------------------------------------------------------
@@ -126,8 +122,11 @@ def _real_mode(
     logs: dict[str, Sequence[bytes]],
     held: Held,
 ) -> None:
-    """Run all kinds under one setting of GTIDs. ``table`` (kind to counts) and ``logs`` receive the counts and the
-    log, ``held`` what the worklog's table says of its events."""
+    """Run all kinds under one setting of GTIDs.
+
+    The function adds its counts to ``table`` (by kind), its log to ``logs``, and to ``held`` how the markers compare
+    with the worklog's table.
+    """
     gtid_mode, gtid_next = _MODES[mode]
     target.set_gtid_mode(gtid_mode)
     with _schema(target):
@@ -138,8 +137,8 @@ def _real_mode(
         whole = capture.since(first)
         logs[mode] = (whole.format_description, *whole.events)
         _artificial(check, capture, whole, mode, table.setdefault("artificial", Counter()), held)
-        if _heard_silently(check, target, whole, mode):
-            _heard_marked(check, target, whole, mode)
+        if _hears_without_warning(check, target, whole, mode):
+            _hear_marked(check, target, whole, mode)
         else:
             _not_marked(check.part(f"{mode}/marked", "TL1"), len(whole.events), "TL1")
 
@@ -178,7 +177,7 @@ def _real_kind(
         gtids = None
         if mode != "OFF":
             after = session.variable("gtid_executed") or ""
-            gtids = executed(str(session.execute(f"SELECT GTID_SUBTRACT('{after}', '{before}')").scalar() or ""))
+            gtids = single_gtids(str(session.execute(f"SELECT GTID_SUBTRACT('{after}', '{before}')").scalar() or ""))
         counts[mode] += groups
         counts["events"] += len(events)
         events = tuple(boundaries.without_marks(events))
@@ -206,7 +205,7 @@ def _real_kind(
 
 
 def _not_marked(part: Check, groups: int, requirement: str) -> None:
-    """The kit's marks are about whole transactions: those of a log that has none say nothing of the kit."""
+    """Record as inconclusive what the kit's markers would show: only a log of whole transactions can be marked."""
     with part.block(cases=groups, requirement=requirement) as block:
         block.inconclusive("the log is not one of whole transactions, which could be marked: TP1 says why")
 
@@ -249,8 +248,8 @@ def _artificial(check: Check, capture: Capture, whole: Captured, mode: str, coun
         part.record(number, marks, cases=groups, requirement="TL1")
 
 
-def _heard_silently(check: Check, target: ReceiverTarget, whole: Captured, mode: str) -> bool:
-    """A real receiver gives no warning about the whole log of a mode; whether that is so."""
+def _hears_without_warning(check: Check, target: ReceiverTarget, whole: Captured, mode: str) -> bool:
+    """Let a real receiver read the whole log of a mode; returns whether it gave no warning."""
     groups = sum(event[4] in GTID_TYPES for event in whole.events)
     with check.part(f"{mode}/heard", "TP1").block(cases=groups, verdict=Verdict.DIFFERS) as block:
         stream = [boundaries.of_another(event) for event in (whole.format_description, *whole.events)]
@@ -298,8 +297,8 @@ def _old_kind(check: Check, session: Connection, capture: Capture, kind: str) ->
             block.differs(Problem(kind, "no GTID event", "some", "an old server writes GTID events"))
 
 
-def _heard_marked(check: Check, target: ReceiverTarget, whole: Captured, mode: str) -> None:
-    """A real receiver also takes the marked log without a warning, and its relay logs keep every marker."""
+def _hear_marked(check: Check, target: ReceiverTarget, whole: Captured, mode: str) -> None:
+    """Let a real receiver read the marked log: it gives no warning, and its relay logs keep every marker."""
     events = [whole.format_description, *whole.events]
     stream = boundaries.mark_events([boundaries.of_another(event) for event in events])
     end = _end_of(whole, stream)

@@ -37,7 +37,7 @@ _SHOWN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One signature, the Case that shows it, and the lines of its changes. ``size_before``: of the Case's first log."""
+    """One signature, the Case that shows it, and the lines of its changes. ``size_before``: bytes of its first log."""
 
     signature: str
     case: DecoderCase

@@ -1,6 +1,6 @@
 """Findings about other people's decoders: stored on this disk alone, each with a text for the maintainer.
 
-``findings/SUBJECT/SIGNATURE/`` has ``REPORT.md``, the log, the expected changes and those that came. Only the owner of
+``findings/SUBJECT/SIGNATURE/`` has ``REPORT.md``, the log, the expected changes and the decoder's. Only the owner of
 the account can read them. Nobody sends anything: a person reads the text first (SECURITY.md).
 """
 
@@ -50,8 +50,9 @@ class DecoderFinding:
 
     ``statement``: the requirement in words. ``changes``: what the subject gave. ``size_before``: bytes of the log
     before it was shrunk. ``replay``: the command that shows the verdict again. ``sentence``: the defect in words.
-    ``expected`` and ``resolved``: the lines of the Case's changes, whose numbers keep MySQL's text. ``program``: what
-    is at fault, and ``proof``: whether ``script``, which calls the program alone, showed it; ``said``: its output.
+    ``expected`` and ``resolved``: the lines of the Case's changes, whose numbers keep MySQL's text. ``program``: the
+    program at fault. ``script`` calls it without the lab; ``said``: the script's output; ``proof``: whether that shows
+    the defect.
     """
 
     subject: Subject
@@ -82,7 +83,7 @@ class DecoderFinding:
 
 
 def directory_name(text: str) -> str:
-    """A name for a directory: words of the text, and a hash where they do not say all of it."""
+    """A directory's name for a text: its words, and a hash where the words alone would not tell two texts apart."""
     words = _NAME.sub("-", text.lower()).strip("-")
     if words and len(words) <= _LONGEST and words == text.lower().replace(" ", "-").replace(":", ""):
         return words

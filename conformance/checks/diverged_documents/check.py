@@ -1,4 +1,4 @@
-"""FR5 by BINLOG statements: each event gives an error that changes nothing, or a readable document."""
+"""FR5, events given by BINLOG statements: each leads to a readable document, or to an error and no change."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.harness.injections import injected, not_shown, record_in_blocks
+from conformance.harness.injections import judged_injection, not_shown, record_in_blocks
 from conformance.harness.witnesses import record_not_shown
 from conformance.judge.damage.census import APPLIED, DIVERGED, FIELDS, REFUSED, Channel
 from conformance.requirements.crashes import APPLYING, VALUE_OPTIONS
@@ -41,7 +41,7 @@ def _run(check: Check, injector: Injector, injections: Sequence[Injection], chan
 
     def judge(part: Sequence[Injection]) -> list[Tried]:
         outcomes = zip(part, injector.run(part), strict=True)
-        items = [injected(check.lab, injector, injection, outcome, seed) for injection, outcome in outcomes]
+        items = [judged_injection(check.lab, injector, injection, outcome, seed) for injection, outcome in outcomes]
         tried.extend(items)
         return items
 
@@ -54,9 +54,9 @@ def _run(check: Check, injector: Injector, injections: Sequence[Injection], chan
 
 @pytest.mark.check("statements")
 def test_diverged_documents(check: Check) -> None:
-    """Diffs on documents they were not made for give an error or a readable document: matrix and generated groups.
+    """Diffs on a document that they were not made for lead to an error or a readable document.
 
-    The matrix is that of requirements FR5.
+    The events are the matrix of FR5 (requirements) and generated groups.
     """
     injector = _injector(check)
     injections = list(diverged.matrix())
@@ -67,14 +67,15 @@ def test_diverged_documents(check: Check) -> None:
 
 @pytest.mark.check("damaged")
 def test_damaged_events(check: Check) -> None:
-    """Events with one damaged field give an error, and change nothing: by BINLOG statements.
+    """An event with one damaged field leads to an error and no change.
 
-    The damages are the list of binlog-events 11.4 and generated ones.
+    The damages are those of the list in binlog-events 11.4, and generated ones.
     """
     injector = _injector(check)
     allowed = injector.server.hazards()
     generated = (damaged_events.damaged(Stream("damaged", check.seed, number)) for number in check.blocks())
     injections = [item for item in (*damaged_events.listed(), *generated) if item.hazard in allowed]
     items = _run(check, injector, injections, Channel(_STATEMENTS, (APPLIED, *REFUSED), FIELDS))
-    # A row that is cut may end a server, or not: it depends on what stands behind it.
+    # A truncated row crashes a server or not, depending on the bytes behind it: only unknown value options
+    # crash one for sure.
     record_not_shown(check, not_shown(check.lab, items, APPLYING, damages=(VALUE_OPTIONS,)))

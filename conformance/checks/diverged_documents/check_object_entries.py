@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from conformance.harness.injections import injected, not_shown, record_tried
+from conformance.harness.injections import judged_injection, not_shown, record_tried
 from conformance.harness.witnesses import record_not_shown
 from conformance.judge.damage.crashes import damage_of
 from conformance.requirements.crashes import APPLYING, MEMBER_IN_DIFF, MEMBER_IN_DOCUMENT, READING, TWICE_IN_DIFF
@@ -53,7 +53,7 @@ def run(check: Check, injector: Injector) -> list[Tried]:
         damage = damage_of(injection.image)
         if deaths[damage] >= most:
             continue
-        items.append(injected(check.lab, injector, injection, injector.inject(injection, rows), seed))
+        items.append(judged_injection(check.lab, injector, injection, injector.inject(injection, rows), seed))
         deaths[damage] += bool(items[-1].death)
     return items
 

@@ -38,8 +38,8 @@ _SHOWN: Final = 60
 class Crash:
     """The observations of one kill.
 
-    ``moments``: of the sessions. ``acknowledged``, ``sent``: transactions by session. ``undone``: the documents whose
-    last change was not committed. ``before``: the files before recovery. ``log``, ``logged``: documents and
+    ``moments``: moments of the sessions. ``acknowledged``, ``sent``: transactions by session. ``undone``: the documents
+    whose last change was not committed. ``before``: the files before recovery. ``log``, ``logged``: documents and
     transactions by the log. ``server``, ``recovered``: by SELECT after recovery. ``files``: by the files after a flush.
     """
 

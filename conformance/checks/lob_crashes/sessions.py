@@ -29,9 +29,9 @@ class Moment(StrEnum):
 class Session(Thread):
     """One session. Its attributes may be read at any time, but are complete only when the thread has ended.
 
-    ``sent``: the number of the last transaction whose COMMIT was sent. ``acknowledged``: of the last one whose COMMIT
-    the server confirmed. ``undone``: the documents whose last change was not committed. ``touched``: by the open
-    transaction.
+    ``sent``: the number of the last transaction whose COMMIT was sent. ``acknowledged``: that of the last one whose
+    COMMIT the server confirmed. ``undone``: the documents whose last change was not committed. ``touched``: documents
+    touched by the open transaction.
     """
 
     def __init__(self, server: Server, schema: str, number: int, acknowledged: int, draw: Draw) -> None:

@@ -64,7 +64,8 @@ class BlockRun:
     held: dict[Table, set[int]] = field(default_factory=lambda: defaultdict(set))
 
     def run(self, rows: int) -> None:
-        """Do it all. ``rows``: of all tables together. Raises for a file or an event that cannot be read."""
+        """Do it all. ``rows``: number of rows of all tables together. Raises for a file or an event that cannot be
+        read."""
         self._insert(rows)
         with ExitStack() as stack:
             readers = []

@@ -53,7 +53,7 @@ class Tally:
     ) -> bool:
         """Count a case; it is wrong if the two differ. Returns whether they are equal.
 
-        ``mixed``: of an older version of a document with small changes behind a copy.
+        ``mixed``: whether the case is an older version of a document with small changes behind a copy.
         """
         self.cases[requirement] += 1
         if expected == got:

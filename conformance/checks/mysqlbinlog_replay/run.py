@@ -1,6 +1,6 @@
-"""Generated updates on one server, and the text that ``mysqlbinlog`` prints of them on another with the same rows.
+"""Generated updates on one server; a second server with the same rows then runs what ``mysqlbinlog`` prints of them.
 
-The module reads stored bytes from the log: the DELETE of all rows under a FULL image has every stored document.
+The stored bytes of both are compared too. They come from the log: a DELETE of all rows under a FULL image holds them.
 """
 
 from __future__ import annotations

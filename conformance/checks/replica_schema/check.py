@@ -26,8 +26,8 @@ _BLOCK: Final = 200  # Cases in one relay log, each with a table of its own
 
 
 def _run(check: Check, name: str, make: Callable[[Draw, str], ReplicaSchema], verdict: Verdict) -> None:
-    """Make, apply, judge and record Cases in blocks. ``name``: of their stream. ``verdict``: of a wrong outcome that
-    leaves the replica sound."""
+    """Make, apply, judge and record Cases in blocks. ``name``: the name of their stream. ``verdict``: the verdict for
+    an outcome that is wrong and leaves the replica sound."""
     applier = check.needs_applier()
     draw = Stream(f"applier/{name}", check.seed)
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def judge(case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Judged:
-    """Judge one Case. ``verdict``: of a wrong outcome that leaves the replica sound, by the basis of the
-    requirement."""
+    """Judge one Case. ``verdict``: the verdict for an outcome that is wrong and leaves the replica sound, by
+    the basis of the requirement."""
     broken = broken_stop(outcome)
     if broken is not None:
         return broken

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from conformance.servers.run.owned import OwnServer
     from conformance.verdict import Verdict
 
-_FIRST_ID: Final = 10  # of tables; those before are the marks' and that of injections
+_FIRST_ID: Final = 10  # the first table id of a Case; lower ids belong to the marks and to injected events
 
 
 def apply(applier: Applier, cases: Sequence[ReplicaSchema]) -> list[ApplierOutcome]:
@@ -69,7 +69,7 @@ def script(case: ReplicaSchema, version: str) -> tuple[str, ...]:
 
 
 def tried(lab: Lab, server: OwnServer, case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Tried:
-    """A Case with the judge's verdict. ``verdict``: of a wrong outcome that leaves the replica sound."""
+    """Judge a Case. ``verdict``: the verdict for an outcome that is wrong and leaves the replica sound."""
     item = Tried(
         id=case.id,
         name=case.name,

@@ -107,7 +107,7 @@ def _case(image: RowImage, assigned: tuple[str, ...], name: str, *, partial: boo
 
 
 def _expected(key: str, image: RowImage | None, changed: dict[str, str]) -> tuple[str, ...]:
-    """The replica's row. ``image``: of the update that met it; ``None`` for a row that none met."""
+    """The replica's row. ``image``: the row image of the update that met it; ``None`` for a row that none met."""
     cells = [key]
     for column in _COLUMNS:
         inside = image is RowImage.FULL or (image is RowImage.NOBLOB and not column.large)

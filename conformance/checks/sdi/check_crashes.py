@@ -1,7 +1,7 @@
 """A server that is killed inside DDL: after recovery the dictionary and the files say the same (innodb-sdi B.11).
 
-Sessions run DDL until ``kill -9`` at a drawn moment. Each file is read before the recovery: it is an older state, or is
-refused with page and field. After it each statement is in both places, or in none.
+Sessions run DDL until ``kill -9`` at a drawn moment. Each file is read before the recovery: it shows an older state, or
+is refused with page and field. After the recovery dictionary and file both show a statement's change, or neither does.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ def _run_until_killed(server: OwnServer, draw: Stream) -> int:
 
 
 def _files(server: OwnServer, counts: Counter[str] | None = None) -> list[SdiFile]:
-    """The files of the schema and of the general tablespace. ``counts``: of a killed server, some may be refused."""
+    """The files of the schema and of the general tablespace. ``counts``: counts them for a killed server, of which some
+    files may be refused."""
     found: list[SdiFile] = []
     ibd2sdi = server.client_program("ibd2sdi") if counts is None else None
     for name, data in server.files.matching(f"{_SCHEMA}/*.ibd", f"{_GENERAL}.ibd").items():

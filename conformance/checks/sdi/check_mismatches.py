@@ -77,7 +77,8 @@ _WITHOUT_LOOKING: Final = 1810  # the warning that no description was found
 class Given:
     """A file that was given to another table, and what the server said. ``facts``: the dictionary's of the table.
 
-    ``error``: of IMPORT, 0 where it was accepted. ``later``: of a SELECT behind it, 0 where it gave ``rows``.
+    ``error``: the error of IMPORT, 0 where it was accepted. ``later``: that of a SELECT afterwards, 0 where it gave
+    ``rows``.
     """
 
     mismatch: str

@@ -1,4 +1,4 @@
-"""SDI66: a server takes files of its own with rows in several versions; some end at such a file, as listed."""
+"""SDI66: a server imports its own files with rows in several versions. Some servers crash there, as listed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SCHEMA: Final = "row_versions"
 
 
 def tried(taken: Taken) -> Tried:
-    """A file with the verdict on what the server made of it."""
+    """The verdict on the import of a file."""
     return Tried(
         id=taken.id, name=taken.name, judged=judge_taken(taken), script=lambda: taken.statements, death=taken.death,
         crash=taken.crash,
@@ -31,7 +31,7 @@ def tried(taken: Taken) -> Tried:
 
 @pytest.mark.check("row-versions")
 def test_files_with_row_versions(check: Check) -> None:
-    """IMPORT of files of the server's own, beside dictionary information of one page and of several."""
+    """A server imports its own files, whose dictionary information takes one page or several."""
     items: list[Tried] = []
     try:
         for number in check.blocks():

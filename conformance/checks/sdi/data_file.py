@@ -37,7 +37,7 @@ class Printed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SdiFile:
     """One tablespace. ``error``: why the reader refused it. ``pages``: number and type of every page that holds the
-    dictionary information. ``index_ids``: of all SDI pages in the file, those that are free now too. ``segments``: what
+    dictionary information. ``index_ids``: those of all SDI pages in the file, free ones too. ``segments``: what
     belongs to it by the space management, which may be unreadable (``unmanaged`` says why). ``printed``: what ibd2sdi
     says of it, for checks that judge that."""
 

@@ -34,7 +34,7 @@ class NotInstant(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
     """A file that a table took, or not. ``damage``: what is known to end servers, read from the file. ``death``: how
-    the server ended; ``error``: of IMPORT, 0 where it was accepted."""
+    the server ended; ``error``: the error of IMPORT, 0 where it was accepted."""
 
     name: str
     statements: tuple[str, ...]

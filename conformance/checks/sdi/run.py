@@ -32,7 +32,7 @@ _TABLESPACES: Final = "SELECT SPACE, NAME FROM INFORMATION_SCHEMA.INNODB_TABLESP
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownTable:
-    """A table as the server shows it. ``rows``: of all its columns, sorted."""
+    """A table as the server shows it. ``rows``: its rows with all columns, sorted."""
 
     schema: str
     name: str

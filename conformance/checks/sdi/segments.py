@@ -25,8 +25,9 @@ _BITMAP: Final = 24  # of a descriptor; two bits for each page, the lower one of
 
 
 class Segments(NamedTuple):
-    """The two segments. ``inodes``: number and type of the pages with their entries; ``pages``: of all pages in use;
-    ``free``: pages of theirs that the bitmap calls free; ``bitmaps``: number and type of the pages with it."""
+    """The two segments. ``inodes``: number and type of the pages with their entries; ``pages``: those of
+    all pages in use; ``free``: pages of theirs that the bitmap calls free; ``bitmaps``: number and type of its
+    pages."""
 
     inodes: tuple[tuple[int, int], ...] = ()
     pages: tuple[tuple[int, int], ...] = ()

@@ -18,9 +18,9 @@ from conformance.checks.table_metadata.altered_maps import file_of
 from conformance.checks.table_metadata.definitions import (
     TEXT,
     client_text,
+    draw_definitions,
     judge_events,
     judge_text,
-    made,
     record_block,
     run_block,
 )
@@ -52,7 +52,7 @@ def test_table_maps(check: Check) -> None:
         for block, numbers in _parts(check.size()):
             begun = time.perf_counter()
             with server.schema(connection) as schema:
-                definitions = made(check.seed, numbers, schema, lab.dialect.log, systems=systems)
+                definitions = draw_definitions(check.seed, numbers, schema, lab.dialect.log, systems=systems)
                 log = run_block(connection, capture, definitions)
             broken = judge_events(lab, definitions, log)
             if program:
@@ -120,7 +120,8 @@ def _parts(total: int) -> Iterator[tuple[int, range]]:
 
 
 def _server(check: Check, *requirements: str) -> Server:
-    """The server, if the lab started it; ends the check without one. ``requirements``: recorded as not applicable."""
+    """The server, which the lab must have started. Without one the check ends, and these requirements are recorded as
+    not applicable."""
     server = check.needs_server("a server: tables are made, and their events captured")
     if not server.started_by_us:
         reason = "needs a server that the lab started: the global variable binlog_row_metadata is changed"
@@ -142,7 +143,7 @@ def _program(check: Check, server: Server) -> Program | None:
 
 
 def _as_listed(problems: list[Problem], entry: Deviation | None) -> list[Problem]:
-    """Return the problems; without an entry of the list that explains them, they are no deviation."""
+    """Take the name of the deviation from each problem, unless the list has an entry of this name for the server."""
     if entry is not None:
         return problems
     return [replace(problem, deviation=None) for problem in problems]

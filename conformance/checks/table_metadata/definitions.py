@@ -49,7 +49,7 @@ class Broken:
     problem: Problem
 
 
-def made(
+def draw_definitions(
     seed: str, numbers: range, schema: str, log: LogForms = MYSQL.log, *, systems: bool = True
 ) -> list[Definition]:
     """The definitions with these numbers; they depend only on seed and number. An older server gets those that it can

@@ -1,4 +1,4 @@
-"""Objects beside tables (triggers, views, routines), DDL beside DML, and settings."""
+"""Rules for triggers, views, routines, ALTER TABLE on tables with rows, and settings of the session."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _trigger(draw: Draw, table: Table, tables: list[Table], timing: str, event: 
 
 
 def alter(draw: Draw, table: Table) -> Step:
-    """DDL on a table that holds rows. What changes the rules' knowledge is applied by :func:`learnt`."""
+    """DDL on a table that holds rows. If it succeeds, :func:`learnt` tells the rules how the table changed."""
     j = draw.choice(table.json)
     name, new = table.name, table.fresh("n")
     kinds = [
@@ -108,7 +108,7 @@ def alter(draw: Draw, table: Table) -> Step:
 
 
 def learnt(table: Table, text: str) -> None:
-    """Take over what a successful ALTER TABLE changed."""
+    """Change the rules' description of a table as its ALTER TABLE did."""
     words = text.split()
     if " DROP COLUMN " in text:
         table.plain = [plain for plain in table.plain if plain.name != words[-1]]

@@ -1,8 +1,8 @@
 """The items that pytest collects from a room, each with the facts that the manifest says of its check.
 
-A check function carries the name of its check: ``@pytest.mark.check("name")``. Of several items of one function each
-may judge a part of the requirements: ``pytest.param(…, marks=pytest.mark.judges("FR2"))``. A function that the manifest
-does not list, and a listed check without a function, are errors of the collection.
+A check function carries the name of its check: ``@pytest.mark.check("name")``. A function with parameters has several
+items, and each may judge a part of the requirements: ``pytest.param(…, marks=pytest.mark.judges("FR2"))``. A function
+that the manifest does not list, and a listed check without a function, are errors of the collection.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ class CheckFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """One manifest. ``lane``: the further server that its checks share with other rooms. ``seconds``: of a quick run,
-    about. ``size``: what all its checks share."""
+    """One manifest. ``lane``: the further server that its checks share with other rooms. ``seconds``: about how
+    long a quick run takes. ``size``: what all its checks share."""
 
     room: str
     checks: dict[str, CheckFacts]

@@ -45,7 +45,7 @@ def event_script(case: EventCase) -> str:
 
 
 def _demanded(injection: Injection) -> tuple[str, str]:
-    """How the event must end, as text and as a condition: by the worklog's demand, else as the reference does."""
+    """The outcome that the event must have, as text and as a condition: the worklog's, else the reference's."""
     numbers = sorted(ALLOWED if injection.row_exists else ALLOWED | {MISSING_ROW})
     if injection.demand is Demand.ERROR:
         return f"an error for a damaged event ({', '.join(map(str, numbers))})", refused_with(*numbers)

@@ -67,7 +67,7 @@ def of_rule(field: str, kinds: Iterable[str]) -> tuple[str, ...]:
 def of_event(
     prediction: StepPrediction | None, expected: object, observed: Event | None, names: Sequence[str]
 ) -> tuple[str, ...]:
-    """An event with other bytes. ``names``: of the table's columns."""
+    """An event with other bytes. ``names``: the table's column names."""
     if observed is None:
         return UNREADABLE
     if not isinstance(expected, RowsBody | TableMap):

@@ -45,7 +45,7 @@ def variation_of(
 ) -> str | None:
     """The non-requirement that permits the difference of two row events of one statement; ``None``: none does.
 
-    ``growth``: bytes that the observed event has more; ``names``: of the table's columns.
+    ``growth``: bytes that the observed event has more; ``names``: the table's column names.
     """
     frame = ("type", "flags", "extra", "column_count", "before_columns", "after_columns")
     if any(getattr(expected, name) != getattr(observed, name) for name in frame):

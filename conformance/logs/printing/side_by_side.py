@@ -52,16 +52,17 @@ class Piece(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A piece, and the one just before it, which shows in what state it begins."""
+    """A piece to print, and the piece just before it, from whose events a reader guesses the state."""
 
     piece: Piece
     before: Piece | None
 
 
 class Done(NamedTuple):
-    """The report of a worker about a piece. ``end`` is ``None`` where the state cannot be handed over.
+    """The report of a worker about a piece. ``begin`` and ``end``: the states before and behind it.
 
-    ``begin`` is ``None`` where it could not guess, or where a TABLE_MAP is missing.
+    ``begin`` is ``None`` where the worker could not guess it; ``end`` is ``None`` where no state can be handed over.
+    ``lacking``: the piece needs a TABLE_MAP of an earlier one.
     """
 
     begin: Any
@@ -161,7 +162,7 @@ class _Chain:
         return self._children.start(partial(_read, self._make, before, pieces, guess))
 
     def _holds(self, done: Done) -> bool:
-        """Whether a part began in the state in which what was printed ended."""
+        """Whether a part began in the state that the output before it ended in."""
         if self._known is _NOTHING:
             return not done.lacking
         return not done.lacking and done.begin is not None and bool(done.begin == self._known)
@@ -258,7 +259,7 @@ class _Reading:
         return None if state is None else (state, self._logs.state)
 
     def enter(self, piece: Piece) -> None:
-        """Begin to read a file, if its beginning or another place of it is next."""
+        """Begin the file of a piece, unless reading is inside this file or reads its beginning anyway."""
         if self._place is None and piece.start is None:
             return  # reading begins the file
         if self._place is None or self._place[0] != piece.file:

@@ -81,7 +81,7 @@ def _merged(shares: Sequence[Share]) -> Iterator[Comparison]:
 
 
 class SharedReplay(Replay):
-    """A replay of all statements, and of the rows of one table in ``jobs``: of those that this worker owns."""
+    """A replay of all statements, and of the rows of those tables that this one of ``jobs`` workers owns."""
 
     def __init__(self, number: int, jobs: int) -> None:
         super().__init__()

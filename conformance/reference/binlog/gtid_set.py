@@ -33,8 +33,8 @@ class GtidEntry(NamedTuple):
     intervals: tuple[tuple[int, int], ...]
 
 
-def count_of(word: int) -> tuple[int, bool]:
-    """(number of entries, whether they have tags) from the first eight bytes of an encoded set."""
+def split_count(word: int) -> tuple[int, bool]:
+    """Split the first eight bytes of an encoded set into the number of entries and whether they have tags."""
     tagged = word >> 56 != 0
     return word >> 8 & 0xFFFF_FFFF_FFFF if tagged else word, tagged
 
@@ -45,8 +45,9 @@ def _order(entry: GtidEntry) -> tuple[bytes, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviousGtids(Decoded):
-    """The GTIDs of all earlier files. ``tagged``: the format with tags, used after the server has seen any tag (always
-    if an entry has one).
+    """The GTIDs of all earlier files. ``tagged``: whether the set is written in the format with tags.
+
+    A server writes this format once it has seen a tag. An entry with a tag has no other format.
     """
 
     type: ClassVar[int] = EventType.PREVIOUS_GTIDS
@@ -69,7 +70,7 @@ class PreviousGtids(Decoded):
             raise DecodeError(
                 "gtid-set-format", "the two format bytes differ", offset=start, expected=1, got=word & 0xFF
             )
-        count, _ = count_of(word)
+        count, _ = split_count(word)
         if count > len(cursor) // (_SMALLEST_ENTRY + tagged):
             cursor.refuse(
                 DecodeError("truncated", "more entries than bytes", offset=start, expected=count, got=len(cursor))
@@ -112,7 +113,7 @@ class PreviousGtids(Decoded):
 
     @classmethod
     def parse(cls, text: str) -> PreviousGtids:
-        """The set of a text. White space is ignored; entries of one UUID and tag are joined."""
+        """Read the text of a set. White space is ignored; intervals of one UUID and tag are joined."""
         found: dict[tuple[UUID, str], list[tuple[int, int]]] = {}
         for part in filter(None, re.sub(r"\s", "", text).split(",")):
             head, *items = part.split(":")

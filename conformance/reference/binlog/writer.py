@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Body
 
 
-# The variables are not in order of their codes: the form fixes the place of this one.
+# A server writes the status variables in an order of its own, not by code: this one stands before the last.
 _UPDATE_STATUS = (*DEFAULT_STATUS[:-1], StatusInteger(Status.TABLE_MAP_FOR_UPDATE, 1), DEFAULT_STATUS[-1])
 
 

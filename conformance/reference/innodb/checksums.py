@@ -95,7 +95,7 @@ def fold(data: bytes) -> int:
 
 
 def page_crc32(page: bytes, *, compressed: bool) -> int:
-    """The CRC-32C that the header of this page must have; ``compressed``: of a ROW_FORMAT=COMPRESSED tablespace."""
+    """The CRC-32C that the header of this page must have; ``compressed``: whether it is ROW_FORMAT=COMPRESSED."""
     if compressed:
         return crc32c(page[4:16]) ^ crc32c(page[24:26]) ^ crc32c(page[34:])
     return crc32c(page[4:26]) ^ crc32c(page[38:-8])

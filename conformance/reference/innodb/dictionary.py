@@ -23,7 +23,9 @@ Json = dict[str, Any]
 
 WHOLE: Final = 0xFFFFFFFF  # the length of an index element that is no part of the key
 _LARGEST_FIXED: Final = 768  # longer values of fixed types are stored with a length
-_TWICE: Final = 0x8000  # in a physical position: the low bits are of the value, bits 16 and above of the prefix
+# A flag of a physical position: the column is stored twice. The low bits then say where its value stands, bits 16
+# and above where the key's prefix of the value stands.
+_TWICE: Final = 0x8000
 _WIDE: Final = {"ucs2": 2, "utf32": 4}  # character sets whose characters all have this many bytes
 
 
@@ -156,7 +158,7 @@ def _instant(column: Mapping[str, Any]) -> bool:
 
 
 def _place(column: Mapping[str, Any], length: int) -> int | None:
-    """The physical position. A column of whose value only a prefix is in the key is twice in the record."""
+    """The physical position. Where the key holds only a prefix of a column, the record has the column twice."""
     text = private_data(column["se_private_data"]).get("physical_pos")
     if text is None:
         return None
@@ -182,7 +184,7 @@ def _fields(table: Json, index: Json) -> tuple[Field, ...]:
 
 
 def parts(table: Json) -> Iterator[Json]:
-    """The objects of a table that have trees of their own: the table, or its partitions or subpartitions."""
+    """The objects of a table that have index trees: its subpartitions, else its partitions, else the table itself."""
     if not table["partitions"]:
         yield table
     for partition in table["partitions"]:
@@ -190,7 +192,7 @@ def parts(table: Json) -> Iterator[Json]:
 
 
 @contextmanager
-def dictionary_of(table: Json) -> Iterator[None]:
+def dictionary_errors(table: Json) -> Iterator[None]:
     """Turn errors about what the dictionary's entry lacks into declared ones."""
     try:
         yield
@@ -201,7 +203,7 @@ def dictionary_of(table: Json) -> Iterator[None]:
 
 def clustered_indexes(table: Json) -> Iterator[ClusteredIndex]:
     """The clustered index of a table, or of each of its partitions."""
-    with dictionary_of(table):
+    with dictionary_errors(table):
         index = table["indexes"][0]
         columns = table["columns"]
         instant = sum(_instant(column) for column in columns)

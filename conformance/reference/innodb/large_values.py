@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.innodb.btree import leaf_records
 from conformance.reference.innodb.column_values import column_value
-from conformance.reference.innodb.dictionary import WHOLE, ColumnType, clustered_indexes, dictionary_of, parts
+from conformance.reference.innodb.dictionary import WHOLE, ColumnType, clustered_indexes, dictionary_errors, parts
 from conformance.reference.innodb.lob import open_first, open_value
 from conformance.reference.innodb.pages import PageType
 from conformance.reference.innodb.records import OffPage, index_id
@@ -119,20 +119,20 @@ def rows(
     """
     listed = list(tables)
     for table in listed:
-        with dictionary_of(table):
+        with dictionary_errors(table):
             columns = {column["name"]: column for column in table["columns"]}
             names = [(part["name"] if table["partitions"] else None) for part in parts(table)]
             schema, name = str(table["schema_ref"]), str(table["name"])
         for partition, index in zip(names, _indexes_in(space, table, alone=len(listed) == 1), strict=True):
             if index is None:
                 continue
-            with dictionary_of(table):
+            with dictionary_errors(table):
                 kinds = tuple([ColumnType(columns[field.name]["type"]) for field in index.format.fields])
                 system = [field.name for field in index.format.fields].index("DB_TRX_ID")
             for _, record in leaf_records(space, index.root, index.format, owner=index.index_id, damage=damage):
                 if record.deleted and not deleted:
                     continue
-                with dictionary_of(table):
+                with dictionary_errors(table):
                     key = _key(record, index.format, columns)
                 row = Row(schema, name, partition, key, record.page, record.origin, record.deleted,
                           record.starts[system])  # fmt: skip

@@ -122,7 +122,7 @@ def written_later(changes: Sequence[LobChange]) -> list[PieceRange]:
 def problems(change: LobChange, before: IndexedLob, after: IndexedLob, later: Sequence[PieceRange] = ()) -> list[str]:
     """Where the LOB after an update is not the predicted one: version, pieces, and bytes outside the ranges.
 
-    ``later``: of :func:`written_later`, where ``after`` is read from a file that has later updates as well.
+    ``later``: the result of :func:`written_later`, where ``after`` is read from a file that has later updates as well.
     """
     found = []
     if after.current != change.version:

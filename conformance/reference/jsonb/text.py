@@ -35,13 +35,14 @@ def quote(text: str) -> str:
 def format_double(value: float) -> str:
     """A DOUBLE: the shortest digits that round-trip, in MySQL's choice of notation (jsonb 6.2).
 
-    The server also counts characters, of which fixed notation may have 34: no 17 digits come so far.
+    The server allows fixed notation 34 characters. The 17 digits of a DOUBLE never need as many, so this limit is not
+    here.
     """
     text = shortest(value)
     if "e" not in text and -_FIXED_LIMIT < value < _FIXED_LIMIT:
         return text
     if not isfinite(value):
-        return "0.0"  # only a diff can bring one in; observed on 9.7.4
+        return "0.0"  # an infinity or NaN can come from a diff only; observed on 9.7.4
     if "e" not in text and not text.endswith(".0"):
         return text
     number = Decimal(text).normalize(_SHORTEST)

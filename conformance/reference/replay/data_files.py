@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.innodb.btree import leaf_records
 from conformance.reference.innodb.column_values import stored_value
-from conformance.reference.innodb.dictionary import ClusteredIndex, ColumnType, clustered_indexes, dictionary_of, parts
+from conformance.reference.innodb.dictionary import (
+    ClusteredIndex,
+    ColumnType,
+    clustered_indexes,
+    dictionary_errors,
+    parts,
+)
 from conformance.reference.innodb.large_values import LobReader, table_objects
 from conformance.reference.innodb.records import OffPage
 from conformance.reference.innodb.sdi import has_sdi
@@ -53,7 +59,7 @@ class Comparison:
     """A table of the log, of the files, or of both.
 
     ``problem``: why rows were not compared, or not all. ``damaged``: rows that the file has and nobody can read.
-    ``other_layout``: documents among the equal rows whose bytes differ. ``newest_lsn``: of the leaf pages.
+    ``other_layout``: documents among the equal rows whose bytes differ. ``newest_lsn``: the highest of the leaf pages.
     """
 
     name: TableName
@@ -95,7 +101,7 @@ class DataFiles:
         for name, space in list(self._files.values()):
             try:
                 for table in table_objects(space) if has_sdi(space) else ():
-                    with dictionary_of(table):
+                    with dictionary_errors(table):
                         key = str(table["schema_ref"]), str(table["name"])
                         spaces = [index.space_id for index in clustered_indexes(table)]
                     used.update(spaces)
@@ -160,7 +166,7 @@ class _Rows:
 
     def __init__(self, table: Json, state: TableState, found: Comparison) -> None:
         self._state, self._found = state, found
-        with dictionary_of(table):
+        with dictionary_errors(table):
             entries = [column for column in table["columns"] if column["hidden"] in _OF_TABLE]
             shape = next(clustered_indexes(table)).format
             fields = {item.name: number for number, item in enumerate(shape.fields)}  # behind a prefix in the key

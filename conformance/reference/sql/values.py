@@ -72,7 +72,7 @@ class Origin(Enum):
 class SqlValue:
     """A value and its SQL type; ``json`` is what it becomes as a JSON value.
 
-    ``null_of``: of NULL, the type that the expression has otherwise, if it is known. ``origin``: of a string.
+    ``null_of``: for NULL, the type that the expression has otherwise, if known. ``origin``: the origin of a string.
     """
 
     type: SqlType

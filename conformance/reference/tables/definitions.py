@@ -84,9 +84,9 @@ class Column:
     """One column. ``type`` is the SQL type name in upper case (``INT``, ``VARCHAR``, ``JSON``, ...).
 
     ``length``: characters of CHAR/VARCHAR, bytes of BINARY/VARBINARY, bits of BIT, precision of DECIMAL, dimension of
-    VECTOR. ``scale``: scale of DECIMAL, fraction digits of TIME, DATETIME and TIMESTAMP. ``members``: of ENUM and SET.
-    ``spelled``: the type as the statement spells it, if not in the plain way (another name, a display width, ZEROFILL,
-    an SRID). The other fields hold the resulting type.
+    VECTOR. ``scale``: scale of DECIMAL, fraction digits of TIME, DATETIME and TIMESTAMP. ``members``: those of ENUM,
+    SET. ``spelled``: the type as the statement spells it, if not in the plain way (another name, a display width,
+    ZEROFILL, an SRID). The other fields hold the resulting type.
     """
 
     name: str

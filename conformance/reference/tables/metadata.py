@@ -46,7 +46,7 @@ class MetadataRules(NamedTuple):
     ``worklog_numbering``: the worklog's text gives 7, 8, 9 to the primary key, the key with prefixes, the geometry
     types. ``year_counted``: servers up to 8.0.15 leave YEAR out of SIGNEDNESS (versions 5.4), and so does the worklog.
     ``members_by_bytes``: each list of members begins with its length in bytes, not with their number.
-    ``smallest_form``: of the two ways to log character sets the one that takes fewer bytes; 9.7.4 counts each number as
+    ``smallest_form``: whether the shorter of the two ways to log character sets is taken; 9.7.4 counts each number as
     one byte. ``later_fields``: those from 10 on, which the worklog does not have. ``highest``: the last field number
     that the reader knows (``None``: all of :class:`Field`). ``skips_unknown``: the reader skips an unknown field;
     released readers since 8.0.30 go on inside its value instead.

@@ -24,9 +24,9 @@ _WIDTHS: Final = {"TINYINT": 1, "SMALLINT": 2, "MEDIUMINT": 3, "INT": 4, "BIGINT
 class Partitions:
     """PARTITION BY one integer column.
 
-    ``method``: ``HASH``, ``LINEAR HASH``, ``KEY``, ``LINEAR KEY``, ``RANGE`` or ``LIST``. ``count``: of the partitions
-    of a hash. ``bounds``: VALUES LESS THAN of each partition, in order; ``None`` is MAXVALUE. ``values``: VALUES IN of
-    each; ``None`` is NULL. ``sub``: the subpartitions of each RANGE or LIST partition, by a hash.
+    ``method``: ``HASH``, ``LINEAR HASH``, ``KEY``, ``LINEAR KEY``, ``RANGE`` or ``LIST``. ``count``: number of the
+    partitions of a hash. ``bounds``: VALUES LESS THAN of each partition, in order; ``None`` is MAXVALUE. ``values``:
+    VALUES IN of each; ``None`` is NULL. ``sub``: the subpartitions of each RANGE or LIST partition, by a hash.
     """
 
     method: str

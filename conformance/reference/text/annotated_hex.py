@@ -16,7 +16,7 @@ from conformance.reference.binlog.control_events import HEARTBEAT_FIELDS
 from conformance.reference.binlog.event import decode_body, is_known, read_body
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import IMMEDIATE_TIMESTAMP, IMMEDIATE_VERSION, TAGGED_FIELDS
-from conformance.reference.binlog.gtid_set import count_of
+from conformance.reference.binlog.gtid_set import split_count
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE, Flag, checksum_of
 from conformance.reference.binlog.payload import PAYLOAD_FIELDS, UNCOMPRESSED, ZSTD
 from conformance.reference.binlog.query import Status
@@ -327,7 +327,7 @@ def _collation(number: int) -> str:
 
 
 def _previous_count(word: int) -> str:
-    count, tagged = count_of(word)
+    count, tagged = split_count(word)
     return f"{count}, with tags" if tagged else str(count)
 
 

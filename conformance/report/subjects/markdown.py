@@ -52,7 +52,7 @@ def build(summary: Summary) -> Iterator[str]:
 
 
 def matrix(summary: Summary) -> Iterator[str]:
-    """Subjects by verdict, then requirements by subjects; nothing where the run judged no decoder."""
+    """The tables of subjects by verdict and of requirements by subject; no line if the run judged no decoder."""
     table = summary.matrix
     if not table:
         return

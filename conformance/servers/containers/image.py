@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.servers.containers import platforms
 from conformance.servers.containers.engine import new_name, reason, telling
-from conformance.servers.containers.run import engine_run
+from conformance.servers.containers.engine_run import engine_run
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install.bundle import Progress, no_progress
 from conformance.servers.install.cache import silent

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.servers.child_process import Ended, Limits
+    from conformance.servers.containers.engine_run import EngineRun
     from conformance.servers.containers.image import Image
-    from conformance.servers.containers.run import EngineRun
     from conformance.servers.install.cache import Narrate
     from conformance.servers.install.installation import Installation
     from conformance.servers.wire.connection import Address

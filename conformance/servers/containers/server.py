@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.servers.clock import REAL
 from conformance.servers.containers.data_files import ContainerFiles
 from conformance.servers.containers.engine import IMAGE_LABEL, new_name, telling
+from conformance.servers.containers.engine_run import engine_run
 from conformance.servers.containers.files import put_file, put_tree, read_tree
 from conformance.servers.containers.image import DATA, Image
 from conformance.servers.containers.programs import Programs
-from conformance.servers.containers.run import engine_run
 from conformance.servers.containers.standing import RUN, STANDING, password_of, reset_server, reusable
 from conformance.servers.containers.template import OPTIONS, DataTemplate, data_template
 from conformance.servers.errors import (

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from docker.models.containers import Container
 
-    from conformance.servers.containers.run import EngineRun
+    from conformance.servers.containers.engine_run import EngineRun
 
 MEMORY: Final = 4 << 30  # bytes; the engine ends a program that grows beyond it
 _PLACE: Final = "/tmp"  # noqa: S108 - of a container that the lab made

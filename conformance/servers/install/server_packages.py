@@ -91,8 +91,8 @@ def suites_of(
 def server_packages(index: Index, family: str, suites: tuple[str, ...], wanted: str | None = None) -> tuple[str, str]:
     """The server package with the highest version that has its client package beside it, and that client package.
 
-    ``wanted``: of this series only (``8.4``); another wish counts for nothing here. Raises :class:`ServerUnavailable`
-    where the archive has none for this architecture.
+    ``wanted``: the only series to take (``8.4``); another wish counts for nothing here. Raises
+    :class:`ServerUnavailable` where the archive has none for this architecture.
     """
     versions = index.candidates("mysql-")
     pairs: list[tuple[list[int], bool, str, str]] = []

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Recording:
-    """The tapes of one run. ``manifest``: of the recording that is judged; ``None`` while one is made."""
+    """The tapes of one run. ``manifest``: the manifest of the recording that is judged; ``None`` while one is made."""
 
     def __init__(self, path: Path, manifest: Manifest | None = None) -> None:
         self.path = path

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from conformance.servers.base import Server
 from conformance.servers.errors import ConnectionLost
 from conformance.servers.recording.beside import TapedFiles, TapedProgram
-from conformance.servers.recording.failures import dump_error, load_error
+from conformance.servers.recording.error_values import dump_error, load_error
 from conformance.servers.recording.streams import taped_connection
 from conformance.servers.run.owned import START_SECONDS, STOP_SECONDS, Maker, OwnServer
 from conformance.servers.settings.rights import SCHEMA_PREFIX

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 from conformance.servers.errors import ConnectionLost
-from conformance.servers.recording.failures import dump_error, load_error
+from conformance.servers.recording.error_values import dump_error, load_error
 from conformance.servers.recording.tape import RecordingTape, ReplayTape
 from conformance.servers.recording.values import DamagedValue, Value
 from conformance.servers.wire.connection import Connection

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from conformance.servers.clock import REAL, Clock
 from conformance.servers.errors import ServerError
-from conformance.servers.recording.failures import dump_error, load_error
+from conformance.servers.recording.error_values import dump_error, load_error
 from conformance.servers.recording.files import Entry, TapeContent, TapeWriter
 from conformance.servers.recording.values import DamagedValue, Value, encode
 

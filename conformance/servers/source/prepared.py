@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from conformance.servers.source.packets import Value
 
+# A question mark outside quotes is a parameter. A quoted text is matched first, as group 1, and stays as it is.
 _HOLE: Final = re.compile(r"('(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\"|`(?:[^`]|``)*`)|\?", re.DOTALL)
 _NUMBERS: Final = {1: Struct("<b"), 2: Struct("<h"), 3: Struct("<i"), 8: Struct("<q"), 9: Struct("<i")}
 _UNSIGNED: Final = {1: Struct("<B"), 2: Struct("<H"), 3: Struct("<I"), 8: Struct("<Q"), 9: Struct("<I")}
@@ -44,7 +45,7 @@ class PreparedStatements:
         self._last = 0
 
     def prepare(self, sql: str) -> Iterator[bytes]:
-        """COM_STMT_PREPARE. The columns are those of the result with NULL for every parameter."""
+        """Answer COM_STMT_PREPARE. To know the result's columns, a SELECT is run with NULL for every parameter."""
         holes = sum(not found[1] for found in _HOLE.finditer(sql))
         result = self._answer(_filled(sql, ["NULL"] * holes)) if sql.lstrip()[:6].upper() == "SELECT" else None
         if len(self._statements) >= _MOST:
@@ -61,7 +62,7 @@ class PreparedStatements:
             yield EOF
 
     def execute(self, body: bytes) -> Iterator[bytes]:
-        """COM_STMT_EXECUTE."""
+        """Answer COM_STMT_EXECUTE."""
         try:
             number, _, _ = _HEAD.unpack_from(body)
             statement = self._statements[number]
@@ -80,7 +81,7 @@ class PreparedStatements:
         yield EOF
 
     def close(self, body: bytes) -> None:
-        """COM_STMT_CLOSE, which has no answer."""
+        """Take COM_STMT_CLOSE, which has no answer."""
         self._statements.pop(int.from_bytes(body[:4], "little"), None)
 
 

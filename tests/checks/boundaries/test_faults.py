@@ -105,7 +105,7 @@ def test_a_real_server_passes_every_check(
 @each([*MARK_FAULTS, *FORMAT_FAULTS, *GTID_FAULTS])
 def test_wrong_marks_are_noticed(found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     plant_in(monkeypatch, boundaries, "mark_events", fault.change)
-    monkeypatch.setattr(test_boundaries, "_heard_marked", lambda *_: 0)
+    monkeypatch.setattr(test_boundaries, "_hear_marked", lambda *_: 0)
     found.fails(test_boundaries.test_real_transactions_of_every_kind, "failed: ")
     assert fault.requirement in found.red
 
@@ -150,8 +150,8 @@ def test_wrong_marks_of_a_recorded_log_are_noticed(fault: Fault) -> None:
 def test_a_broken_log_of_the_server_is_noticed(found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     plant_in(monkeypatch, Capture, "since", lambda it: replace(it, events=tuple(fault.change(list(it.events)))))
     monkeypatch.setattr(test_boundaries, "_artificial", lambda *_: 0)
-    monkeypatch.setattr(test_boundaries, "_heard_silently", lambda *_: True)
-    monkeypatch.setattr(test_boundaries, "_heard_marked", lambda *_: 0)
+    monkeypatch.setattr(test_boundaries, "_hears_without_warning", lambda *_: True)
+    monkeypatch.setattr(test_boundaries, "_hear_marked", lambda *_: 0)
     found.fails(test_boundaries.test_real_transactions_of_every_kind, "failed: ")
     assert fault.requirement in found.red
 
@@ -232,8 +232,8 @@ def test_sets_of_gtids_are_taken_apart() -> None:
     uuid, other = "6d31aba5-e4a6-11f1-9d7e-02fc00000001", "11111111-2222-3333-4444-555555555555"
     text = f"{uuid}:1-3:7:lab:1-2,\n{other}:x_1:5"
     names = {f"{uuid}:{number}" for number in (1, 2, 3, 7)} | {f"{uuid}:lab:1", f"{uuid}:lab:2", f"{other}:x_1:5"}
-    assert test_boundaries.executed(text) == names
-    assert test_boundaries.executed("") == frozenset()
+    assert test_boundaries.single_gtids(text) == names
+    assert test_boundaries.single_gtids("") == frozenset()
 
 
 def test_warnings_are_read_from_an_error_log() -> None:

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """Sound observations, which every judge accepts. ``file``: of a table whose record stands in BLOB pages."""
+    """Sound observations, which every judge accepts. ``file``: the file of a table whose record stands in BLOB
+    pages."""
 
     outcome: Outcome
     file: SdiFile

@@ -79,7 +79,7 @@ class FakeServer:
 @cache
 def cached(seed: str, numbers: range, schema: str, log: LogForms, *, systems: bool) -> list[Definition]:
     """The same tables for every fault."""
-    return definitions.made(seed, numbers, schema, log, systems=systems)
+    return definitions.draw_definitions(seed, numbers, schema, log, systems=systems)
 
 
 def perfect(items: Sequence[Definition], change: Callable[[TableMap], TableMap] = lambda table: table) -> DefinitionLog:
@@ -173,7 +173,7 @@ def test_a_fault_of_the_text_is_found(monkeypatch: pytest.MonkeyPatch, fault: Fa
 
 
 def test_a_lost_event_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    items = definitions.made("1", range(3), "s")
+    items = definitions.draw_definitions("1", range(3), "s")
     log = perfect(items)
     short = replace(log, maps={**log.maps, "FULL": log.maps["FULL"][1:]})
     broken = definitions.judge_events(Lab(Settings(server="none"), lambda _: None), items, short)
@@ -183,7 +183,7 @@ def test_a_lost_event_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.planted("TMG1")
 @pytest.mark.parametrize("name", ["header.log_pos", "GTID_LOG_EVENT.gno", "TABLE_MAP_EVENT.table_id"])
 def test_a_field_that_no_definition_decides_keeps_its_rule(name: str) -> None:
-    items = definitions.made("1", range(3), "s")
+    items = definitions.draw_definitions("1", range(3), "s")
     observed = observe(script())
     log = replace(perfect(items), own=observed.events, thread_id=observed.thread_id, facts=observed.log)
     lab = Lab(Settings(server="none"), lambda _: None)
@@ -195,7 +195,7 @@ def test_a_field_that_no_definition_decides_keeps_its_rule(name: str) -> None:
 
 
 def test_what_is_no_table_map_is_found() -> None:
-    (item,) = definitions.made("1", range(1), "s")
+    (item,) = definitions.draw_definitions("1", range(1), "s")
     (event,) = perfect([item]).maps["FULL"]
     for data in (event[:4] + b"\x1e" + event[5:], event[:30] + event[-4:]):
         assert [found.requirement for found in judge_table_map(item.table, "FULL", data)] == ["TMG1"]

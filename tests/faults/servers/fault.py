@@ -56,5 +56,5 @@ def server(
     **altered: Unpack[Altered],
 ) -> Fault:
     """One faulty server. ``does``: what it does, in one sentence. ``checks``: pytest's expression for the checks that
-    run; without one all that judge the requirement do. ``updates``: of the generated ones that meet it."""
+    run; without one all that judge the requirement do. ``updates``: how many generated ones meet it."""
     return Fault(name, breaks, does, altered, at=checks, also=also, says=says, run={"updates": updates})

@@ -63,7 +63,7 @@ class Relay:
             Thread(target=self._accept, args=(listening,), daemon=True).start()
 
     def arm(self, altered: Altered, name: str = "") -> None:
-        """From now on alter what passes. ``name``: of the fault that does so."""
+        """From now on alter what passes. ``name``: the name of the fault that does so."""
         self.altered, self.name = altered, name
         self.log = None
         if "log" in altered:

@@ -58,7 +58,8 @@ def test_the_whole_text_is_the_clients(mysqlbinlog: list[str], path: Path, optio
 def absent_fields() -> bytes:
     """A log of transactions whose tagged GTIDs have no bytes for one, two or three of their fields.
 
-    All have a ``gno``: of one without, the client prints what its memory held (9.7.4: that of an earlier event).
+    All have a ``gno``: for a transaction without one, the client prints what its memory held (9.7.4: that of an earlier
+    event).
     """
     fields: dict[str, Any] = {
         "gtid_flags": 0, "uuid": UUID(int=5), "tag": "abc", "last_committed": 3, "sequence_number": 4,

@@ -423,7 +423,7 @@ def test_the_reason_why_nothing_can_be_fetched_is_told_where_docker_is_not_insta
         apt.monkeypatch.delitem(sys.modules, name)
     apt.monkeypatch.setitem(sys.modules, "docker", None)
     apt.monkeypatch.setattr(auto, "on_path", lambda: None)
-    apt.monkeypatch.setattr("conformance.servers.containers.run._current", None)
+    apt.monkeypatch.setattr("conformance.servers.containers.engine_run._current", None)
     apt.mode(EXPIRED_INDEX)
     with pytest.raises(ServerUnavailable) as caught:
         auto.resolve("auto")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.servers.errors import CaptureError, ConnectionLost, ServerDied, SqlError
-from conformance.servers.recording.failures import dump_error, load_error
+from conformance.servers.recording.error_values import dump_error, load_error
 from conformance.servers.recording.files import HEAD, DamagedTape, TapeWriter, read_tape
 from conformance.servers.recording.tape import NoAnswer, RecordingTape, ReplayTape
 from conformance.servers.recording.values import DamagedValue, Value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.checks.table_metadata.definitions import made
+from conformance.checks.table_metadata.definitions import draw_definitions
 from conformance.checks.table_metadata.run import MODES, Definition, log_definitions, make_tables
 from conformance.checks.table_metadata.table_map_judge import judge_table_map
 from conformance.reference.tables.create_table import parse_definition
@@ -40,7 +40,7 @@ def as_shown(table: Table) -> Table:
 
 def test_every_way_to_a_definition_gives_the_same_event(server: ProcessServer) -> None:
     with server.connect() as connection, server.schema(connection) as schema:
-        definitions = made("ways", range(60), schema)
+        definitions = draw_definitions("ways", range(60), schema)
         make_tables(connection, definitions)
         read = read_tables(connection, schema)
         for item in definitions:
@@ -86,7 +86,7 @@ def test_more_columns_than_innodb_takes(server: ProcessServer, count: int) -> No
 
 def test_the_setting_is_put_back(server: ProcessServer) -> None:
     with server.connect() as connection, server.schema(connection) as schema:
-        definitions = made("ways", range(2), schema)
+        definitions = draw_definitions("ways", range(2), schema)
         make_tables(connection, definitions)
         capture = server.capture()
         before = connection.variable("global.binlog_row_metadata")

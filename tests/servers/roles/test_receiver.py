@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.checks.boundaries import receivers
-from conformance.servers.containers.run import EngineRun
+from conformance.servers.containers.engine_run import EngineRun
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.roles.receiver import launch_receiver
 from conformance.servers.run.owned import OwnServer

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """``title``: of the events that have it. ``avoid``: the setting of the writer, empty if there is none.
+    """``title``: words for the events that have it. ``avoid``: the setting of the writer, empty if there is none.
 
     ``cases`` have this feature and no other that ``controls`` lack. A tool that does not read the controls fails for
     another reason: then its outcome is not measured. ``twins``: for each Case the one that differs in the setting

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Life:
     """A row from its insert to its delete. ``changes``: its small changes, the newest first.
 
-    ``transactions``: of its versions, the newest first, and of the lives before. ``heir``: the transaction that deleted
-    the row and gave its LOBs to a row with another key; None if none did. ``order``: the undo number of that.
+    ``transactions``: ids for its versions, the newest first, and for the lives before. ``heir``: the transaction that
+    deleted the row and gave its LOBs to a row with another key; None if none did. ``order``: the undo number of that.
     """
 
     heir: int | None = None

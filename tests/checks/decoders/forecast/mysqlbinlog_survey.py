@@ -29,7 +29,7 @@ _OPERATION: Final = {"INSERT INTO": "insert", "UPDATE": "update", "DELETE FROM":
 
 @dataclass(slots=True)
 class Printed:
-    """The counts. ``least`` and ``most``: of events with a feature."""
+    """The counts. ``least`` and ``most``: fewest and most events with a feature."""
 
     version: str = ""
     is_open: bool = False

@@ -30,7 +30,7 @@ def plain(value, kind):
 
 
 def image(values, columns):
-    """Its lists have no names: those of the table, if the list has all columns."""
+    """A row by column names. rivet gives a list without names; the table's names fit if the list has all columns."""
     names = list(columns) if values and len(values) == len(columns) else None
     if values is None or names is None:
         return values and {f"@{place}": value for place, value in enumerate(values, 1)}

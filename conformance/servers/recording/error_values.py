@@ -1,4 +1,4 @@
-"""The errors of servers as values of a recording: by the name of their class, never by anything that could be run."""
+"""Errors of servers as values of a recording: the name of the class and its fields, never a pickle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _CLASSES: Final = {
     name: found for name, found in vars(errors).items() if isinstance(found, type) and issubclass(found, ServerError)
 }
-# The fields of each class and what they are where a recording lacks them; those of its bases come with them.
+# The fields that each class adds to those of its bases, with the value for a recording that lacks the field.
 _FIELDS: Final[dict[str, dict[str, str | int | None]]] = {
     "ServerUnavailable": {"missing": "", "remedy": "", "detail": ""},
     "ServerDied": {"status": None, "reason": "", "log_tail": ""},
@@ -28,7 +28,7 @@ def _fields(found: type[ServerError]) -> dict[str, str | int | None]:
 
 
 def dump_error(error: ServerError) -> Value:
-    """An error as a value; one of a class that only some module knows becomes the family's own."""
+    """An error as a value. An error of a class that :mod:`..errors` lacks is stored as its nearest base there."""
     known = next(base for base in type(error).__mro__ if base.__name__ in _CLASSES)
     fields = {name: getattr(error, name) for name in _fields(known)}
     return {
