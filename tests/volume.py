@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.cli.conformance import _pytest
-from conformance.cli.plugin import LabRun, _experiment
 from conformance.harness.settings import Settings
 from conformance.report.results import Summary
 from conformance.requirements.catalogue import FULL, QUICK
-from conformance.runs.check_items import check_name, requirements_of
+from conformance.runs.check_runs.check_items import check_name, experiment_of, requirements_of
+from conformance.runs.check_runs.lab_run import LabRun
 from conformance.stream import MODEL, read_stream
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def marked_requirements() -> dict[str, set[str]]:
     _pytest(run, "--collect-only")
     found: defaultdict[str, set[str]] = defaultdict(set)
     for item in run.selected:
-        found[_experiment(check_name(item))] |= requirements_of(item)
+        found[experiment_of(check_name(item))] |= requirements_of(item)
     return found
 
 

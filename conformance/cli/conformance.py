@@ -28,8 +28,8 @@ from conformance.runs.run_plan import (
 from conformance.user_errors import CouldNotRun, Usage, unknown
 
 if TYPE_CHECKING:
-    from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
+    from conformance.runs.check_runs.lab_run import LabRun
 
 _OF_PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
@@ -158,7 +158,7 @@ def command(
     if judged is not None:
         requirements, updates, seed, profile = judged.requirements, judged.updates, judged.seed, judged.profile
     elif record is not None:
-        from conformance.runs.recorded_runs import refuse_with_recording
+        from conformance.runs.check_runs.recorded_runs import refuse_with_recording
 
         several = len(parsed) > 1 or any(spec.kind is Kind.NONE for spec, _ in parsed)
         refuse_with_recording(
@@ -242,9 +242,9 @@ def command(
 
 
 def _run(columns: list[Settings], report: Path, requirements: frozenset[str], profile: str, jobs: int) -> int:
-    from conformance.cli.plugin import LabRun
     from conformance.report.directory import ReportError
     from conformance.report.terminal import print_summary
+    from conformance.runs.check_runs.lab_run import LabRun
 
     names = tuple(column.column for column in columns if column.column)
     run: LabRun | None = None
@@ -303,7 +303,7 @@ def _pytest(run: LabRun, *more: str) -> None:
     import pytest
 
     from conformance.cli import plugin
-    from conformance.runs.check_items import CHECKS
+    from conformance.runs.check_runs.check_items import CHECKS
 
     arguments = [str(CHECKS), "-c", str(CHECKS / "pytest.ini"), *more]
     hidden = {name: os.environ.pop(name) for name in _OF_PYTEST if name in os.environ}
@@ -315,9 +315,9 @@ def _pytest(run: LabRun, *more: str) -> None:
 
 def _list(requirements: frozenset[str], profile: str, kinds: frozenset[bool]) -> int:
     """Print the checks that would run, one a line: id, requirements, needs, file and sentence."""
-    from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
-    from conformance.runs.check_items import check_name, needs_of, requirements_of
+    from conformance.runs.check_runs.check_items import check_name, needs_of, requirements_of
+    from conformance.runs.check_runs.lab_run import LabRun
 
     run = LabRun(lambda _: Settings(), requirements=requirements, profile=profile, kinds=kinds)
     _pytest(run, "--collect-only")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def judged_recording(specs: list[ServerSpec], refused: dict[str, Any], kept: dict[str, Any]) -> Manifest | None:
     """The manifest of the recording that is judged, if the run is about one. ``kept``: what it decides itself."""
-    from conformance.runs.recorded_runs import recording_in, refuse_with_recording
+    from conformance.runs.check_runs.recorded_runs import recording_in, refuse_with_recording
     from conformance.servers.errors import SpecError
 
     try:

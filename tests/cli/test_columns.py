@@ -11,11 +11,11 @@ import jsonschema
 import pytest
 
 from conformance import interrupts
-from conformance.cli.plugin import LabRun
 from conformance.harness.experiments.items import FACTS
 from conformance.harness.experiments.manifests import CheckFacts
 from conformance.harness.settings import Settings
 from conformance.harness.updates.run import CampaignFailed
+from conformance.runs.check_runs.lab_run import LabRun
 from conformance.runs.columns import column_names, server_pairs
 from conformance.servers.errors import CaptureError, ConnectionLost, NoBinaryLog, ProtocolError, SqlError
 from conformance.servers.recording.tape import NoAnswer

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.runs.side_by_side import SideBySide, Stop
+from conformance.runs.check_runs.side_by_side import SideBySide, Stop
 from conformance.servers.run.process_identity import start_time
 from conformance.stream import Block, Progress, Subject
 from tests.cli.written_reports import assert_whole, ended, records, results
@@ -24,7 +24,7 @@ from tests.live import forks_of, nothing_left, run_directories, started, until
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conformance.runs.side_by_side import Link
+    from conformance.runs.check_runs.side_by_side import Link
     from conformance.servers.install.installation import Installation
 
 NAMES = ("one", "one", "two", "two", "three")  # the modules of five checks

@@ -57,8 +57,9 @@ def modify(self, session, config, items):
 Silence.pytest_collection_modifyitems = modify
 """,
     "renamed": """
-name = plugin.check_name
-plugin.check_name = lambda item: name(item).replace("sdi_design", "sdi_drafts")
+from conformance.runs.check_runs import lab_run
+name = lab_run.check_name
+lab_run.check_name = lambda item: name(item).replace("sdi_design", "sdi_drafts")
 """,
     "returns at once": "def plant(item): item.obj = lambda check: None",
     "returns at once, and is too new for the list": """

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from conformance.cli.conformance import _pytest
-from conformance.cli.plugin import LabRun
 from conformance.harness.settings import Settings
 from conformance.report.directory import ReportDirectory
 from conformance.report.results import COUNTERS, Summary, write_results
-from conformance.runs.recorded_runs import RecordedRun
+from conformance.runs.check_runs.lab_run import LabRun
+from conformance.runs.check_runs.recorded_runs import RecordedRun
 from conformance.servers import clock
 from conformance.servers.recording.directory import open_tape
 from conformance.servers.recording.recordings import Recording, open_recording
@@ -205,7 +205,7 @@ class DoctoredRun(LabRun):
         self.report = cast("ReportDirectory", Kept(folder))
         self._lab = None
         self.could_not_run = self.usage_error = self.incomplete = self.end = None
-        self._told, self.column_errors = set(), []
+        self.told, self.column_errors = set(), []
         self._run_items, self._unanswered_items, self._ended_in_a_row = set(), set(), 0
         self._traces = []
         self._session.shouldstop = self._session.shouldfail = False

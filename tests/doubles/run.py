@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
 from conformance.cli.conformance import _pytest
-from conformance.cli.plugin import LabRun
 from conformance.harness import findings, session
 from conformance.harness.profiles import SIZES
 from conformance.harness.settings import Settings
@@ -26,6 +25,7 @@ from conformance.requirements import versions
 from conformance.requirements.crashes import VECTOR_LENGTH
 from conformance.requirements.deviations import Deviation, load_deviations
 from conformance.requirements.versions import applies
+from conformance.runs.check_runs.lab_run import LabRun
 from conformance.servers.auto import find_installation
 from conformance.servers.install.cache import silent
 from conformance.servers.specs import parse_spec

@@ -54,8 +54,8 @@ def run(arguments: list[str]) -> str | None:
     import pytest
 
     from conformance.cli.conformance import _pytest
-    from conformance.cli.plugin import LabRun
     from conformance.harness.settings import Settings
+    from conformance.runs.check_runs.lab_run import LabRun
     from conformance.stream import CaseVerdict
 
     server, seed, updates, *requirements = arguments

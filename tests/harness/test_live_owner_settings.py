@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cli.conformance import _pytest
-from conformance.cli.plugin import LabRun
 from conformance.harness import findings, session
 from conformance.harness.settings import Settings
+from conformance.runs.check_runs.lab_run import LabRun
 from conformance.servers.run.attached import AttachedServer, Attachment
 from conformance.servers.settings.sessions import Beginning
 from conformance.stream import CaseVerdict

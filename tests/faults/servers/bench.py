@@ -19,10 +19,10 @@ from unittest.mock import patch
 import pytest
 
 from conformance.cli.conformance import _pytest
-from conformance.cli.plugin import LabRun
 from conformance.harness import findings, session
 from conformance.harness.settings import Settings
 from conformance.report.results import Summary
+from conformance.runs.check_runs.lab_run import LabRun
 from conformance.servers.auto import resolve
 from conformance.servers.run.process import ProcessServer
 from conformance.stream import CaseVerdict

@@ -9,7 +9,6 @@ import pytest
 
 from conformance.checks.diff_conditions.cases import CONDITIONS
 from conformance.cli.conformance import _pytest
-from conformance.cli.plugin import LabRun
 from conformance.harness.experiments import manifests
 from conformance.harness.experiments.former_ids import former_ids, former_room, present
 from conformance.harness.experiments.manifests import (
@@ -25,6 +24,7 @@ from conformance.harness.experiments.manifests import (
 from conformance.harness.settings import Settings
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.requirements.volume import UPDATES, least_cases
+from conformance.runs.check_runs.lab_run import LabRun
 
 if TYPE_CHECKING:
     from pathlib import Path

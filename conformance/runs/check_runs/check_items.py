@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from conformance.harness.experiments.manifests import CheckFacts
 
-CHECKS: Final = Path(__file__).parent.parent / "checks"
+CHECKS: Final = Path(__file__).parents[2] / "checks"
 DECODERS: Final = "decoders"  # the room of checks whose items are about subjects; all others are about servers
 
 
@@ -19,6 +19,13 @@ def check_name(item: pytest.Item) -> str:
     """The name of a check: its id, with the parameters of the item where it has several."""
     _, bracket, parameters = item.name.partition("[")
     return f"{_facts(item).id}{bracket}{parameters}"
+
+
+def experiment_of(name: str) -> str:
+    """The experiment of a check: its own, or the room's where one campaign serves all checks of it."""
+    from conformance.requirements.volume import UPDATES
+
+    return UPDATES if name.startswith(f"{UPDATES}/") else name
 
 
 def former_name(item: pytest.Item) -> str:

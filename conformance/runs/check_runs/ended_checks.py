@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.interrupts import interrupted
-from conformance.runs.check_items import check_name, requirements_of
+from conformance.runs.check_runs.check_items import check_name, requirements_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from conformance.harness.session import Lab
-    from conformance.runs.recorded_runs import RecordedRun
+    from conformance.runs.check_runs.recorded_runs import RecordedRun
     from conformance.stream import AnyRecord
 
 _ENDS_IN_A_ROW: Final = 3
