@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from generators.draw import Draw
 
 
-class Kind(Enum):
+class EditKind(Enum):
     """The effect of an edit at its position. ``amount`` is a value or a number of bytes."""
 
     SET = "set"  # one byte becomes amount
@@ -34,7 +34,7 @@ class Kind(Enum):
 
 
 class Edit(NamedTuple):
-    kind: Kind
+    kind: EditKind
     position: int
     amount: int = 0
 
@@ -49,29 +49,29 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     for kind, wanted, amount in edits:
         at = min(wanted, len(out))
         match kind:
-            case Kind.SET | Kind.ADD | Kind.FLIP if at == len(out):
+            case EditKind.SET | EditKind.ADD | EditKind.FLIP if at == len(out):
                 pass
-            case Kind.SET:
+            case EditKind.SET:
                 out[at] = amount & 0xFF
-            case Kind.ADD:
+            case EditKind.ADD:
                 out[at] = out[at] + amount & 0xFF
-            case Kind.FLIP:
+            case EditKind.FLIP:
                 out[at] ^= 1 << amount % 8
-            case Kind.SET16:
+            case EditKind.SET16:
                 _overwrite(out, at, (amount & 0xFFFF).to_bytes(2, "little"))
-            case Kind.SET32:
+            case EditKind.SET32:
                 _overwrite(out, at, (amount & 0xFFFFFFFF).to_bytes(4, "little"))
-            case Kind.TRUNCATE:
+            case EditKind.TRUNCATE:
                 del out[at:]
-            case Kind.DELETE:
+            case EditKind.DELETE:
                 del out[at : at + amount]
-            case Kind.INSERT:
+            case EditKind.INSERT:
                 out.insert(at, amount & 0xFF)
-            case Kind.REPEAT:
+            case EditKind.REPEAT:
                 out[at:at] = out[at : at + amount]
-            case Kind.ZERO:
+            case EditKind.ZERO:
                 _overwrite(out, at, bytes(amount))
-            case Kind.FILL:
+            case EditKind.FILL:
                 _overwrite(out, at, b"\xff" * amount)
     return bytes(out)
 
@@ -88,18 +88,18 @@ def edit(draw: Draw, size: int) -> Edit:
         raise ValueError(f"an encoding of {size} bytes")
     kind = draw.choice(_KINDS)
     # Some edits make sense behind the last byte.
-    places = size + 1 if kind in (Kind.TRUNCATE, Kind.INSERT) else max(size, 1)
+    places = size + 1 if kind in (EditKind.TRUNCATE, EditKind.INSERT) else max(size, 1)
     position = draw.below(places)
     match kind:
-        case Kind.SET | Kind.INSERT:
+        case EditKind.SET | EditKind.INSERT:
             amount = draw.choice(_BYTES) if draw.below(2) == 0 else draw.below(256)
-        case Kind.ADD:
+        case EditKind.ADD:
             amount = draw.choice((1, -1, 2, -2, 16, 128))
-        case Kind.FLIP:
+        case EditKind.FLIP:
             amount = draw.below(8)
-        case Kind.SET16 | Kind.SET32:
+        case EditKind.SET16 | EditKind.SET32:
             amount = draw.choice((*_NUMBERS, size, size - 1, size + 1))
-        case Kind.TRUNCATE:
+        case EditKind.TRUNCATE:
             amount = 0
         case _:
             amount = 1 + draw.below(min(8, max(size, 1)))
@@ -114,8 +114,9 @@ def edits(draw: Draw, size: int, *, most: int = 3) -> tuple[Edit, ...]:
 
 
 _KINDS: Final = mix(
-    (Kind.SET, 30), (Kind.ADD, 14), (Kind.FLIP, 14), (Kind.TRUNCATE, 8), (Kind.SET16, 10), (Kind.SET32, 5),
-    (Kind.DELETE, 5), (Kind.INSERT, 5), (Kind.REPEAT, 4), (Kind.ZERO, 3), (Kind.FILL, 2),
+    (EditKind.SET, 30), (EditKind.ADD, 14), (EditKind.FLIP, 14), (EditKind.TRUNCATE, 8), (EditKind.SET16, 10),
+    (EditKind.SET32, 5), (EditKind.DELETE, 5), (EditKind.INSERT, 5), (EditKind.REPEAT, 4), (EditKind.ZERO, 3),
+    (EditKind.FILL, 2),
 )  # fmt: skip
 _BYTES: Final = (0x00, 0x01, 0xFF, 0x7F, 0x80, 0x0C, 0x0F, 0x04, 0xFB, 0xFC, 0xFE)
 _NUMBERS: Final = (0, 1, 0x7F, 0x80, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7FFFFFFF, 0xFFFFFFFF)

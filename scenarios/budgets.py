@@ -42,7 +42,7 @@ class Offender:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedBudget:
     """One budget, the rows that it met, and the rows that break it.
 
     A budget with a share is broken by the rows that break its rule in cells where these are too many, and two at
@@ -84,7 +84,7 @@ class Judgement:
     digest: str
     rows: int
     verdicts: Mapping[str, int]
-    budgets: tuple[Judged, ...]
+    budgets: tuple[JudgedBudget, ...]
     wrong: tuple[WrongRow, ...]
     unsound: tuple[str, ...]
     cells: Mapping[int, CellTally]
@@ -124,7 +124,7 @@ def judge(matrix: Matrix, store: Store, counts: Sequence[int]) -> Judgement:
         elif met and budget.distance:
             listed = store.query(sql.nearest_query(matrix, budget, OFFENDERS))
         offenders = tuple(Offender(replay_id(matrix, int(row[0]), int(row[1])), int(row[2])) for row in listed)
-        budgets.append(Judged(budget, met, broken, offenders))
+        budgets.append(JudgedBudget(budget, met, broken, offenders))
     wrong = tuple(
         WrongRow(replay_id(matrix, int(cell), int(index)), Code(int(verdict)).name, int(error))
         for cell, index, verdict, error in store.query(sql.wrong_query(WRONG_ROWS))

@@ -20,7 +20,7 @@ from scenarios.codes import Code
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scenarios.budgets import Judged, Judgement
+    from scenarios.budgets import JudgedBudget, Judgement
     from scenarios.costs import Cost, Memory
     from scenarios.live import Live
     from scenarios.matrix import Matrix
@@ -59,7 +59,7 @@ def backing(facts: Facts) -> str:
 def results(facts: Facts, judgement: Judgement, overview: Overview) -> dict[str, Any]:
     """The object of the file."""
     matrix = facts.matrix
-    by_requirement: dict[str, list[Judged]] = {}
+    by_requirement: dict[str, list[JudgedBudget]] = {}
     for item in judgement.budgets:
         by_requirement.setdefault(item.budget.requirement, []).append(item)
     breaking = _breaking(matrix, judgement, list(by_requirement))
@@ -161,7 +161,7 @@ def _breaking(matrix: Matrix, judgement: Judgement, names: Sequence[str]) -> Cou
     return found
 
 
-def _requirement(name: str, items: list[Judged], wrong: int) -> dict[str, Any]:
+def _requirement(name: str, items: list[JudgedBudget], wrong: int) -> dict[str, Any]:
     """The verdict of a requirement: its budgets, and the rows with a wrong code that count against it."""
     row = REQUIREMENTS.get(name)
     verdicts = [item.verdict for item in items] + [Verdict.FAIL] * bool(wrong)

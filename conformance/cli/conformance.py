@@ -132,7 +132,7 @@ def command(
     from conformance.requirements.deviations import DeviationError, load_deviations
     from conformance.servers.auto import parse_server_option
     from conformance.servers.errors import SpecError
-    from conformance.servers.specs import Kind, parse_spec
+    from conformance.servers.specs import SpecKind, parse_spec
 
     order = click.get_current_context().meta.get(ORDER, ())
     decoders = named_subjects(subjects)
@@ -145,7 +145,7 @@ def command(
         listed = load_deviations(deviations_file)
     except (SpecError, DeviationError) as problem:
         raise Usage(str(problem)) from problem
-    if (options or wrapper) and any(spec.kind is Kind.NONE for spec, _ in parsed):
+    if (options or wrapper) and any(spec.kind is SpecKind.NONE for spec, _ in parsed):
         raise Usage("--server-option and --wrapper are for servers that the lab starts; --server none starts none")
     judged = judged_recording(
         [spec for spec, _ in parsed],
@@ -160,7 +160,7 @@ def command(
     elif record is not None:
         from conformance.runs.check_runs.recorded_runs import refuse_with_recording
 
-        several = len(parsed) > 1 or any(spec.kind is Kind.NONE for spec, _ in parsed)
+        several = len(parsed) > 1 or any(spec.kind is SpecKind.NONE for spec, _ in parsed)
         refuse_with_recording(
             {"--subject": subjects, "--master": master, "several servers, and none,": several}, judging=False
         )

@@ -26,12 +26,12 @@ def command(form: str) -> None:
     signed index. Exit code 3 if a thing that 'conformance' needs is missing.
     """
     from conformance.builds import build
-    from conformance.servers.survey import Fact, State, survey
+    from conformance.servers.survey import Fact, FactState, survey
 
     with server_errors():
         facts = survey()
-    facts.append(Fact("reference", State.OK, f"{build()}: {_BUILDS[build()]}"))
-    missing = [fact for fact in facts if fact.state is State.MISSING]
+    facts.append(Fact("reference", FactState.OK, f"{build()}: {_BUILDS[build()]}"))
+    missing = [fact for fact in facts if fact.state is FactState.MISSING]
     if form == "json":
         entries = [
             {"name": fact.name, "state": fact.state.value, "detail": fact.detail, "remedy": fact.remedy or None}

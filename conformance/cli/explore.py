@@ -59,11 +59,11 @@ def command(
     from conformance.explore.results import lines, write
     from conformance.report.directory import DirectoryInUseError, ReportError, taken
     from conformance.servers.auto import find_maker
-    from conformance.servers.specs import Kind, parse_spec
+    from conformance.servers.specs import SpecKind, parse_spec
 
     with server_errors():
         spec = parse_spec(server)
-        if spec.kind not in (Kind.AUTO, Kind.PROCESS, Kind.DOCKER):
+        if spec.kind not in (SpecKind.AUTO, SpecKind.PROCESS, SpecKind.DOCKER):
             raise Usage(f"--server {server}: explore needs servers that the lab starts itself (they may end)")
         maker = find_maker(spec, narrate=narrate)
     plan = Plan(

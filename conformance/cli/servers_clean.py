@@ -23,11 +23,11 @@ def clean(*, address: str, yes: bool) -> int:
     refuses a source with replicas.
     """
     from conformance.servers.run.guests import GuestServer, drop_leftover, leftovers
-    from conformance.servers.specs import Kind, parse_spec
+    from conformance.servers.specs import SpecKind, parse_spec
 
     with server_errors():
         spec = parse_spec(address)
-        if spec.kind is not Kind.MYSQL:
+        if spec.kind is not SpecKind.MYSQL:
             raise Usage(
                 f"{spec}: the lab removes what it started; only a server at an address can hold leftovers",
                 hint="expected mysql://user@host:port",

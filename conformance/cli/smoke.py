@@ -20,7 +20,7 @@ def command(subject: str) -> int:
     what came. Exit code 1: the adapter does not work. Exit code 3: its program cannot be started.
     """
     from conformance.checks.decoders.suite import load_suite
-    from conformance.harness.smoke import FEATURES, ROWS, Outcome, steps
+    from conformance.harness.smoke import FEATURES, ROWS, StepOutcome, steps
     from conformance.subjects.answers import SubjectUnavailable
     from conformance.subjects.specs import SubjectSpecError, parse_subject
 
@@ -35,7 +35,7 @@ def command(subject: str) -> int:
             click.echo(f"{step.outcome:5}  {printable(step.title)}")
             for line in step.lines:
                 click.echo(f"       {printable(line)}")
-            wrong += step.outcome is Outcome.WRONG
+            wrong += step.outcome is StepOutcome.WRONG
     except SubjectUnavailable as problem:
         raise CouldNotRun(f"{spec}: {problem}") from problem
     if wrong:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 def compare(files: Iterable[DataFile], address: str, write: Callable[[bytes], object]) -> int:
     """Print one line for each fact that differs, and return the exit code."""
     from conformance.servers.run.guests import GuestServer
-    from conformance.servers.specs import Kind, parse_spec
+    from conformance.servers.specs import SpecKind, parse_spec
 
     with server_errors():
         spec = parse_spec(address)
-        if spec.kind is not Kind.MYSQL:
+        if spec.kind is not SpecKind.MYSQL:
             raise Usage(
                 f"{spec}: files are held against a server that has their tables", hint="expected mysql://user@host:port"
             )

@@ -33,7 +33,7 @@ PATIENCE: Final = 5  # answers in succession that did not come
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedCase:
     """The result of one Case: a judgement, or the reason why there is none."""
 
     judgement: Judgement | None
@@ -47,7 +47,7 @@ class OpenedSubject:
 
     def __init__(self, spec: str, narrate: Callable[[str], None] = lambda _: None) -> None:
         self.spec = spec
-        self.sightings: list[tuple[DecoderCase, Judged]] = []  # the Cases that it did not pass
+        self.sightings: list[tuple[DecoderCase, JudgedCase]] = []  # the Cases that it did not pass
         self._in_vain = 0
         self._files = tempfile.TemporaryDirectory(prefix="binlog-lab-", ignore_cleanup_errors=True)
         self._subject: Subject | None = None
@@ -58,24 +58,24 @@ class OpenedSubject:
             self.close()
             raise
 
-    def judge(self, case: DecoderCase) -> Judged:
+    def judge(self, case: DecoderCase) -> JudgedCase:
         """Let the subject read the log of a Case, and judge its answer."""
         capabilities = self.hello.capabilities
         if not set(case.needs) <= set(capabilities):
             answer = Answer()
         elif self._in_vain >= PATIENCE:
             reason = f"not asked any more: no answer came {PATIENCE} times in succession"
-            return Judged(None, Answer(), Verdict.NOT_RUN, reason)
+            return JudgedCase(None, Answer(), Verdict.NOT_RUN, reason)
         else:
             try:
                 answer = self._ask(case)
             except Exception as problem:  # noqa: BLE001 - an adapter of the kit failed: one Case has no verdict
                 reason = f"the adapter of the kit failed: {type(problem).__name__}: {problem}"
-                return Judged(None, Answer(), Verdict.NOT_RUN, reason)
+                return JudgedCase(None, Answer(), Verdict.NOT_RUN, reason)
             if answer.inapplicable:
-                return Judged(None, answer, Verdict.NOT_APPLICABLE, answer.inapplicable)
+                return JudgedCase(None, answer, Verdict.NOT_APPLICABLE, answer.inapplicable)
         judgement = judge(case, capabilities, observed(answer))
-        return Judged(judgement, answer, judgement.verdict)
+        return JudgedCase(judgement, answer, judgement.verdict)
 
     def _ask(self, case: DecoderCase) -> Answer:
         assert self._subject is not None

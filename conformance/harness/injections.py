@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from conformance.harness.recorder import BlockRecord
     from conformance.harness.session import Lab
     from conformance.judge.damage.census import Channel
-    from conformance.judge.damage.diverged import Judged
+    from conformance.judge.damage.diverged import JudgedOutcome
     from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
@@ -60,7 +60,7 @@ class Tried:
 
     id: str
     name: str
-    judged: Judged
+    judged: JudgedOutcome
     script: Callable[[], tuple[str, ...]]
     texts: int = 0
     death: str = ""

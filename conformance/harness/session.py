@@ -33,7 +33,7 @@ from conformance.servers.run import deaths
 from conformance.servers.run.owned import OwnServer
 from conformance.servers.run.process import ProcessMaker
 from conformance.servers.settings.listed import beside
-from conformance.servers.specs import Kind, parse_spec
+from conformance.servers.specs import SpecKind, parse_spec
 from conformance.stream import Asked, Progress, Subject
 from conformance.subjects.specs import shown
 
@@ -63,7 +63,7 @@ def several_servers(settings: Settings, sink: Callable[[AnyRecord], None], narra
     if settings.subject or settings.keep or settings.wrapper:
         return False
     options = dict(settings.server_options)
-    if parse_spec(settings.server).kind is Kind.RECORDED:
+    if parse_spec(settings.server).kind is SpecKind.RECORDED:
         return True
     return prepare(parse_spec(settings.server), options, narrate=narrate, progress=partial(_fetching, sink))
 

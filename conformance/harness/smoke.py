@@ -37,7 +37,7 @@ _STAYS: Final = "it does not end when it is asked to: the lab kills it"
 _NO_LOG: Final = b"this is a text, not a binary log\n" * 8
 
 
-class Outcome(StrEnum):
+class StepOutcome(StrEnum):
     """The outcome of a step."""
 
     OK = "ok"
@@ -49,7 +49,7 @@ class Outcome(StrEnum):
 class Step:
     """One step: what was done, what came of it, and more lines about it."""
 
-    outcome: Outcome
+    outcome: StepOutcome
     title: str
     lines: tuple[str, ...] = ()
     ends: bool = False  # the proof
@@ -66,7 +66,7 @@ def steps(spec: SubjectSpec, cases: Mapping[str, DecoderCase], narrate: Callable
                     return
         subject.close()
         if isinstance(subject, Conversation):
-            yield Step(*((Outcome.NOTE, _STAYS) if subject.stays else (Outcome.OK, _LEAVES)))
+            yield Step(*((StepOutcome.NOTE, _STAYS) if subject.stays else (StepOutcome.OK, _LEAVES)))
     finally:
         subject.close()
 
@@ -75,7 +75,7 @@ def _steps(subject: Subject, spec: SubjectSpec, cases: Mapping[str, DecoderCase]
     try:
         hello = subject.hello()
     except SubjectUnavailable as problem:
-        yield Step(Outcome.WRONG, "it introduces itself", (str(problem),), ends=True)
+        yield Step(StepOutcome.WRONG, "it introduces itself", (str(problem),), ends=True)
         return
     yield _introduced(hello, spec)
     for name in ROWS:
@@ -97,7 +97,7 @@ def _introduced(hello: Hello, spec: SubjectSpec) -> Step:
         lines.append("no capabilities: Cases that need one are not applicable")
     if spec.kind == "cmd" and "capabilities" not in spec.options:
         lines.append("a one-shot command cannot introduce itself; ?capabilities=FILE at the end of the spec does it")
-    return Step(Outcome.OK, "it introduces itself", tuple(lines))
+    return Step(StepOutcome.OK, "it introduces itself", tuple(lines))
 
 
 def _answer(subject: Subject, case: DecoderCase, place: Path) -> Answer:
@@ -109,15 +109,15 @@ def _rows(subject: Subject, hello: Hello, case: DecoderCase, place: Path) -> Ste
     title = f"it reads {case.id}: {case.title}"
     answer = _answer(subject, case, place)
     if answer.failure is not None:
-        return Step(Outcome.WRONG, title, _failure(answer), ends=True)
+        return Step(StepOutcome.WRONG, title, _failure(answer), ends=True)
     if answer.inapplicable or answer.error:
         said = answer.inapplicable or f"it refused: {answer.error}"
-        return Step(Outcome.WRONG, title, (said, *_stderr(answer)))
+        return Step(StepOutcome.WRONG, title, (said, *_stderr(answer)))
     judgement = judge(case, hello.capabilities, observed(answer))
     if judgement.verdict.failing:
-        return Step(Outcome.WRONG, title, (*_compared(case, answer, judgement), *_stderr(answer)))
+        return Step(StepOutcome.WRONG, title, (*_compared(case, answer, judgement), *_stderr(answer)))
     level = f", equal at the level {judgement.level}" if judgement.level else ""
-    return Step(Outcome.OK, title, (f"{len(answer.changes)} changes in {answer.seconds:.2f} s{level}",))
+    return Step(StepOutcome.OK, title, (f"{len(answer.changes)} changes in {answer.seconds:.2f} s{level}",))
 
 
 def _compared(case: DecoderCase, answer: Answer, judgement: Judgement) -> tuple[str, ...]:
@@ -137,10 +137,12 @@ def _twice(subject: Subject, case: DecoderCase, place: Path) -> Step:
     title = "it gives the same answer again"
     one, two = (replace(_answer(subject, case, place), seconds=0.0, stderr="") for _ in range(2))
     if one == two:
-        return Step(Outcome.OK, title)
+        return Step(StepOutcome.OK, title)
     if two.failure is not None:
-        return Step(Outcome.WRONG, title, _failure(two))
-    return Step(Outcome.WRONG, title, (f"{len(one.changes)} changes, then {len(two.changes)} others of the same log",))
+        return Step(StepOutcome.WRONG, title, _failure(two))
+    return Step(
+        StepOutcome.WRONG, title, (f"{len(one.changes)} changes, then {len(two.changes)} others of the same log",)
+    )
 
 
 def _feature(subject: Subject, hello: Hello, case: DecoderCase, place: Path) -> Step:
@@ -148,13 +150,15 @@ def _feature(subject: Subject, hello: Hello, case: DecoderCase, place: Path) -> 
     title = f"it reads {case.id}: {case.title}"
     answer = _answer(subject, case, place)
     if answer.failure is Failure.GARBLED:
-        return Step(Outcome.WRONG, title, _failure(answer))
+        return Step(StepOutcome.WRONG, title, _failure(answer))
     if answer.inapplicable or answer.failure is not None or answer.error:
-        return Step(Outcome.NOTE, title, (answer.inapplicable or answer.error or f"{answer.failure}: {answer.detail}",))
+        return Step(
+            StepOutcome.NOTE, title, (answer.inapplicable or answer.error or f"{answer.failure}: {answer.detail}",)
+        )
     judgement = judge(case, hello.capabilities, observed(answer))
     if judgement.verdict in (Verdict.PASS, Verdict.LENIENT):
-        return Step(Outcome.OK, title)
-    return Step(Outcome.NOTE, title, _compared(case, answer, judgement))
+        return Step(StepOutcome.OK, title)
+    return Step(StepOutcome.NOTE, title, _compared(case, answer, judgement))
 
 
 def _no_log(subject: Subject, case: DecoderCase, place: Path) -> Step:
@@ -162,10 +166,10 @@ def _no_log(subject: Subject, case: DecoderCase, place: Path) -> Step:
     title = "it refuses a file that is no log"
     answer = _answer(subject, replace(case, log=_NO_LOG, id="no/log"), place)
     if answer.failure is not None:
-        return Step(Outcome.WRONG, title, _failure(answer))
+        return Step(StepOutcome.WRONG, title, _failure(answer))
     if answer.error:
-        return Step(Outcome.OK, title, (answer.error,))
-    return Step(Outcome.NOTE, title, (f"no error, and {len(answer.changes)} changes: damage may go unnoticed",))
+        return Step(StepOutcome.OK, title, (answer.error,))
+    return Step(StepOutcome.NOTE, title, (f"no error, and {len(answer.changes)} changes: damage may go unnoticed",))
 
 
 def _failure(answer: Answer) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from conformance.servers.run.guests import open_guest
 from conformance.servers.run.owned import OwnServer
 from conformance.servers.settings.listed import beside
 from conformance.servers.settings.rights import SCHEMA_PREFIX
-from conformance.servers.specs import Kind, parse_spec
+from conformance.servers.specs import SpecKind, parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,9 +78,9 @@ class Pairs:
         if source is None:
             return Unavailable("needs a source and a replica: there is no server in this run")
         replica = parse_spec(self._replica or "process")
-        if replica.kind is Kind.NONE:
+        if replica.kind is SpecKind.NONE:
             return Unavailable("needs a replica: there is none in this run (--replica none)")
-        if replica.kind is Kind.MYSQL:
+        if replica.kind is SpecKind.MYSQL:
             if not self._looked:
                 open_guest(replica, role="replica", narrate=self._narrate).close()  # refuses one that has a source
                 self._looked = True
@@ -90,7 +90,7 @@ class Pairs:
             )
         if not isinstance(source, OwnServer) and not self._replica:
             return Unavailable("needs --replica: the lab starts no replica unasked of a server that was there before")
-        if replica.kind is Kind.DOCKER and not source.found_by_containers():
+        if replica.kind is SpecKind.DOCKER and not source.found_by_containers():
             raise SpecError(
                 self._replica,
                 f"a container cannot reach {source.id}, which listens on the loopback of this machine only",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from conformance.logs.parts import Part, starts_of
 from conformance.logs.rows.options import EARLIEST, LATEST, OptionError
 from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, Flag
-from conformance.reference.boundaries.reader import Kind, file_footer, read_groups
+from conformance.reference.boundaries.reader import GroupKind, file_footer, read_groups
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BEGIN: Final = len(MAGIC)
 _NUMBERED: Final = re.compile(r"(.+)\.(\d{6,})")
-_UNFINISHED: Final = (Kind.OPEN, Kind.FRAGMENT)  # its last event may be still to come
+_UNFINISHED: Final = (GroupKind.OPEN, GroupKind.FRAGMENT)  # its last event may be still to come
 
 
 class FollowError(Exception):

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, Flag
 from conformance.reference.boundaries.observed_event import GTID_TYPES
-from conformance.reference.boundaries.reader import Kind, file_footer, read_groups
+from conformance.reference.boundaries.reader import GroupKind, file_footer, read_groups
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_WHOLE: Final = frozenset((Kind.DML, Kind.DDL, Kind.XA, Kind.COMPRESSED, Kind.INCIDENT, Kind.OPEN))
+_WHOLE: Final = frozenset(
+    (GroupKind.DML, GroupKind.DDL, GroupKind.XA, GroupKind.COMPRESSED, GroupKind.INCIDENT, GroupKind.OPEN)
+)
 _CODE: Final = 4  # offset of an event's type
 
 

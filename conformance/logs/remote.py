@@ -83,12 +83,12 @@ def _split(url: str) -> tuple[str, str]:
 
 def _logs_of(url: str, name: str, *, waits: bool) -> list[str]:
     """The named log of a server, or all of its logs."""
-    from conformance.servers.specs import Kind, parse_spec
+    from conformance.servers.specs import SpecKind, parse_spec
     from conformance.servers.wire.connection import connect
 
     with server_errors():
         spec = parse_spec(url)
-        if spec.kind is not Kind.MYSQL:
+        if spec.kind is not SpecKind.MYSQL:
             raise Usage(f"{url}: not the address of a server", hint="mysql://USER@HOST:PORT")
         address = spec.login()
         with connect(address) as connection, _privileges():

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.messages import printable
 from conformance.report import cards, evidence, lob_sketch, wording
 from conformance.report.matrix import SUBJECTS_DIR
-from conformance.report.results import COUNTERS, Outcome
+from conformance.report.results import COUNTERS, RunOutcome
 from conformance.stream import DECODER, MODEL, RUN_FILE, RequirementInfo
 from conformance.verdict import SEVERITY, Verdict
 
@@ -238,10 +238,12 @@ def _asked_rows(summary: Summary) -> dict[str, dict[str, dict[str, Any]]]:
     return out
 
 
-def _tone(verdict: Verdict | Outcome) -> str:
+def _tone(verdict: Verdict | RunOutcome) -> str:
     """The class that gives a verdict its colour; the glyph and the word carry the same information."""
-    if isinstance(verdict, Outcome):
-        return {Outcome.CONFORMANT: "good", Outcome.DEVIATES: "warn", Outcome.REFUSED: "warn"}.get(verdict, "bad")
+    if isinstance(verdict, RunOutcome):
+        return {RunOutcome.CONFORMANT: "good", RunOutcome.DEVIATES: "warn", RunOutcome.REFUSED: "warn"}.get(
+            verdict, "bad"
+        )
     if verdict.failing:
         return "bad"
     if verdict in (Verdict.PASS, Verdict.FIXED):

@@ -64,7 +64,7 @@ _NOTHING_LOOKED_AT = {str(Verdict.NOT_APPLICABLE), str(Verdict.NOT_RUN)}
 SAMPLES_KEPT = 200  # passes whose verdict record is kept in memory
 
 
-class Outcome(StrEnum):
+class RunOutcome(StrEnum):
     """How a run ended, in the words of the reports."""
 
     CONFORMANT = "conformant"
@@ -85,14 +85,14 @@ class Coverage(StrEnum):
     NOT_JUDGED = "not-judged"
 
 
-EXIT_CODES: dict[Outcome, ExitCode] = {
-    Outcome.CONFORMANT: ExitCode.OK,
-    Outcome.DEVIATES: ExitCode.OK,
-    Outcome.NONCONFORMANT: ExitCode.NONCONFORMANT,
-    Outcome.COULD_NOT_RUN: ExitCode.COULD_NOT_RUN,
-    Outcome.INCOMPLETE: ExitCode.INCOMPLETE,
-    Outcome.REFUSED: ExitCode.OK,
-    Outcome.NOTHING: ExitCode.USAGE,
+EXIT_CODES: dict[RunOutcome, ExitCode] = {
+    RunOutcome.CONFORMANT: ExitCode.OK,
+    RunOutcome.DEVIATES: ExitCode.OK,
+    RunOutcome.NONCONFORMANT: ExitCode.NONCONFORMANT,
+    RunOutcome.COULD_NOT_RUN: ExitCode.COULD_NOT_RUN,
+    RunOutcome.INCOMPLETE: ExitCode.INCOMPLETE,
+    RunOutcome.REFUSED: ExitCode.OK,
+    RunOutcome.NOTHING: ExitCode.USAGE,
 }
 
 
@@ -230,20 +230,20 @@ class Summary:
         return None if self.end is None else self.end.exit_code
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> RunOutcome:
         """How the run ended. A proven failure outweighs missing results; the reports show both."""
         code = self.exit_code
         if self.failed or code == ExitCode.NONCONFORMANT:
-            return Outcome.NONCONFORMANT
+            return RunOutcome.NONCONFORMANT
         if code == ExitCode.COULD_NOT_RUN:
-            return Outcome.COULD_NOT_RUN
+            return RunOutcome.COULD_NOT_RUN
         if not self.complete or code == ExitCode.INCOMPLETE or self.verdicts[Verdict.NOT_RUN]:
-            return Outcome.INCOMPLETE
+            return RunOutcome.INCOMPLETE
         if self.verdicts[Verdict.DEVIATES]:
-            return Outcome.DEVIATES
+            return RunOutcome.DEVIATES
         if self.verdicts[Verdict.PASS] or self.verdicts[Verdict.LENIENT] or self.fixed:
-            return Outcome.CONFORMANT
-        return Outcome.REFUSED if self.verdicts[Verdict.REFUSED] else Outcome.NOTHING
+            return RunOutcome.CONFORMANT
+        return RunOutcome.REFUSED if self.verdicts[Verdict.REFUSED] else RunOutcome.NOTHING
 
     def conclude(
         self,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 from conformance.messages import printable
 from conformance.report import cards, evidence, wording
 from conformance.report.matrix import SUBJECTS_DIR
-from conformance.report.results import OWNERS, Outcome
+from conformance.report.results import OWNERS, RunOutcome
 from conformance.stream import MODEL
 from conformance.verdict import SEVERITY, Verdict
 
@@ -26,7 +26,7 @@ FAILURES_SHOWN = 5
 LINE = evidence.Window(6, 24)
 PLAIN_WIDTH = 120  # where there is no terminal to ask
 PLAIN_SECONDS = 5.0  # between two lines about the same job
-_COLOURS = {Outcome.CONFORMANT: "green", Outcome.DEVIATES: "yellow", Outcome.REFUSED: "yellow"}
+_COLOURS = {RunOutcome.CONFORMANT: "green", RunOutcome.DEVIATES: "yellow", RunOutcome.REFUSED: "yellow"}
 
 
 @contextmanager
@@ -148,7 +148,7 @@ def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = No
             console.print(line, style="yellow", markup=False)
         console.print()
     console.print(f"{glyph} {summary.outcome.upper()}", style=f"bold {colour}", markup=False)
-    if summary.outcome is Outcome.NONCONFORMANT and not summary.complete:
+    if summary.outcome is RunOutcome.NONCONFORMANT and not summary.complete:
         console.print("○ INCOMPLETE", style="bold red")
     console.print(wording.headline(summary), markup=False)
     for line in _facts(summary):

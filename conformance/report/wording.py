@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from conformance.report.results import Coverage, Outcome
+from conformance.report.results import Coverage, RunOutcome
 from conformance.stream import MODEL
 from conformance.verdict import Verdict
 
@@ -38,14 +38,14 @@ GLYPHS: dict[Verdict, str] = {
     Verdict.PASS: "✓",
     Verdict.NOT_RUN: "○",
 }
-OUTCOME_GLYPHS: dict[Outcome, str] = {
-    Outcome.CONFORMANT: "✓",
-    Outcome.DEVIATES: "≈",
-    Outcome.NONCONFORMANT: "✗",
-    Outcome.COULD_NOT_RUN: "!",
-    Outcome.INCOMPLETE: "○",
-    Outcome.REFUSED: "⊘",
-    Outcome.NOTHING: "○",
+OUTCOME_GLYPHS: dict[RunOutcome, str] = {
+    RunOutcome.CONFORMANT: "✓",
+    RunOutcome.DEVIATES: "≈",
+    RunOutcome.NONCONFORMANT: "✗",
+    RunOutcome.COULD_NOT_RUN: "!",
+    RunOutcome.INCOMPLETE: "○",
+    RunOutcome.REFUSED: "⊘",
+    RunOutcome.NOTHING: "○",
 }
 COUNTER_LABELS: dict[str, str] = {
     "updates_compared": "updates compared",
@@ -136,16 +136,16 @@ def headline(summary: Summary) -> str:
         else f"{plural(summary.cases, 'case')} judged{against}."
     )
     match summary.outcome:
-        case Outcome.CONFORMANT:
+        case RunOutcome.CONFORMANT:
             return f"{compared}{_fixed(summary)}"
-        case Outcome.DEVIATES:
+        case RunOutcome.DEVIATES:
             return f"{_except(summary)} {compared}{_fixed(summary)}"
-        case Outcome.NONCONFORMANT:
+        case RunOutcome.NONCONFORMANT:
             incomplete = "" if summary.complete else f" The run is incomplete: {summary.incomplete_reason}."
             return f"{plural(summary.failed, 'case')} failed{_of_model(summary)}. {compared}{incomplete}"
-        case Outcome.REFUSED:
+        case RunOutcome.REFUSED:
             return f"Every case was refused with an error: nothing is lost in silence, and nothing is read. {compared}"
-        case Outcome.NOTHING:
+        case RunOutcome.NOTHING:
             return "No case gave a result: nothing was selected, or nothing applies to the subjects."
         case _:
             reason = summary.incomplete_reason or f"{summary.verdicts[Verdict.NOT_RUN]:,} selected cases did not run"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from conformance.requirements.catalogue import Requirement
 
 
-class State(StrEnum):
+class CoverageState(StrEnum):
     """The state of a row; the value heads its column."""
 
     JUDGED = "judged"
@@ -35,33 +35,33 @@ class State(StrEnum):
 
 
 _APART: Final = {
-    OLD_SERVER: State.OLD,
-    UNRELEASED: State.UNRELEASED,
-    MODEL: State.MODEL,
-    DECODER: State.DECODER,
+    OLD_SERVER: CoverageState.OLD,
+    UNRELEASED: CoverageState.UNRELEASED,
+    MODEL: CoverageState.MODEL,
+    DECODER: CoverageState.DECODER,
 }
 _SAYS: Final = {
-    State.OLD: "judged only beside an old server",
-    State.UNRELEASED: "judged only on a server with the feature, of which none is released",
-    State.MODEL: "judged on the kit's own model, not on the server",
-    State.DECODER: "judged on decoders, which are subjects",
+    CoverageState.OLD: "judged only beside an old server",
+    CoverageState.UNRELEASED: "judged only on a server with the feature, of which none is released",
+    CoverageState.MODEL: "judged on the kit's own model, not on the server",
+    CoverageState.DECODER: "judged on decoders, which are subjects",
 }
 
 
-def state_of(row: Requirement) -> State:
+def state_of(row: Requirement) -> CoverageState:
     """The state of a row; a part goes with its whole where the whole is not judged on a server of today."""
     if row.reason is not None:
-        return State.NOT_JUDGED
-    return _APART.get(row.judged_on, State.WITHIN if row.within else State.JUDGED)
+        return CoverageState.NOT_JUDGED
+    return _APART.get(row.judged_on, CoverageState.WITHIN if row.within else CoverageState.JUDGED)
 
 
-def counts(rows: Iterable[Requirement] = tuple(REQUIREMENTS.values())) -> dict[State, int]:
+def counts(rows: Iterable[Requirement] = tuple(REQUIREMENTS.values())) -> dict[CoverageState, int]:
     """How many rows there are of each state."""
     found = Counter(map(state_of, rows))
-    return {state: found[state] for state in State}
+    return {state: found[state] for state in CoverageState}
 
 
-def by_document(rows: Mapping[str, Requirement] = REQUIREMENTS) -> dict[str, dict[State, int]]:
+def by_document(rows: Mapping[str, Requirement] = REQUIREMENTS) -> dict[str, dict[CoverageState, int]]:
     """The counts of each document, in the order of the catalogue."""
     documents = dict.fromkeys(row.document for row in rows.values())
     return {name: counts(row for row in rows.values() if row.document == name) for name in documents}
@@ -70,23 +70,26 @@ def by_document(rows: Mapping[str, Requirement] = REQUIREMENTS) -> dict[str, dic
 def sentences() -> list[str]:
     """The figures in sentences, as docs/coverage.md has them."""
     found = counts()
-    model = found[State.MODEL] + found[State.UNRELEASED]
+    model = found[CoverageState.MODEL] + found[CoverageState.UNRELEASED]
     return [
         f"The catalogue has {sum(found.values())} sentences.",
-        f"{found[State.JUDGED]} are judged on a server by checks of their own, {found[State.WITHIN]} as part of these.",
-        f"{found[State.OLD]} are judged only beside an old server.",
+        (
+            f"{found[CoverageState.JUDGED]} are judged on a server by checks of their own, "
+            f"{found[CoverageState.WITHIN]} as part of these."
+        ),
+        f"{found[CoverageState.OLD]} are judged only beside an old server.",
         f"{model} are judged on the kit's own model, because no released server has the feature.",
-        f"{found[State.DECODER]} are judged on decoders.",
-        f"{found[State.NOT_JUDGED]} are not judged.",
+        f"{found[CoverageState.DECODER]} are judged on decoders.",
+        f"{found[CoverageState.NOT_JUDGED]} are not judged.",
     ]
 
 
 def lines() -> list[str]:
     """The table of documents, and the other rows with their reasons."""
     width = max(map(len, by_document()))
-    out = [f"{'':{width}} {'rows':>6} {' '.join(f'{state:>10}' for state in State)}"]
+    out = [f"{'':{width}} {'rows':>6} {' '.join(f'{state:>10}' for state in CoverageState)}"]
     for name, found in {**by_document(), "all": counts()}.items():
-        cells = " ".join(f"{found[state]:>10}" for state in State)
+        cells = " ".join(f"{found[state]:>10}" for state in CoverageState)
         out.append(f"{name:{width}} {sum(found.values()):>6} {cells}")
     out.append("")
     for name, row in REQUIREMENTS.items():
@@ -94,7 +97,7 @@ def lines() -> list[str]:
         if state in _SAYS:
             part = f" (part of {row.within})" if row.within else ""
             out.append(f"{name:8} {_SAYS[state]}{part}")
-        elif state is State.NOT_JUDGED:
+        elif state is CoverageState.NOT_JUDGED:
             out.append(f"{name:8} not judged: {row.reason}")
     return [*out, "", *sentences()]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.console import narrate
 from conformance.report.directory import UPDATES_DIR
-from conformance.servers.specs import Kind
+from conformance.servers.specs import SpecKind
 from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def require_private(specs: Sequence[ServerSpec]) -> None:
     """Refuse servers that executors cannot have for themselves."""
-    if len(specs) != 1 or specs[0].kind not in (Kind.AUTO, Kind.PROCESS):
+    if len(specs) != 1 or specs[0].kind not in (SpecKind.AUTO, SpecKind.PROCESS):
         raise Usage("--master needs one --server that each executor can start: auto, process or process:PATH")
 
 

@@ -36,12 +36,12 @@ def with_recordings(
 ) -> tuple[list[tuple[ServerSpec, str]], list[tuple[str, str]], list[str]]:
     """The same, with a column for each recorded version in the place of ``none``; and the version of each column."""
     from conformance.harness.updates.captures import recorded_versions
-    from conformance.servers.specs import Kind
+    from conformance.servers.specs import SpecKind
 
     found = [
         (spec, pair, version)
         for spec, pair in zip(parsed, pairs, strict=True)
-        for version in (reversed(recorded_versions()) if spec[0].kind is Kind.NONE else [""])
+        for version in (reversed(recorded_versions()) if spec[0].kind is SpecKind.NONE else [""])
     ]
     return [spec for spec, _, _ in found], [pair for _, pair, _ in found], [version for _, _, version in found]
 

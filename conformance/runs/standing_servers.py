@@ -73,7 +73,7 @@ def start_server(
     *, spec: str, name: str | None, options: tuple[str, ...], server_id: int, performance_schema: bool
 ) -> None:
     """Start a server that stays, and print its URL."""
-    from conformance.servers.specs import DEFAULT_IMAGE, Kind, parse_spec
+    from conformance.servers.specs import DEFAULT_IMAGE, SpecKind, parse_spec
 
     with server_errors():
         narrate(f"starting {parse_spec(spec)}")  # Printed first: loading the server modules takes a second.
@@ -86,12 +86,12 @@ def start_server(
         raise Usage(f"--name {name!r}: expected 1 to 24 letters, digits and underscores")
     with server_errors(), fetch_progress() as show:
         parsed = parse_spec(spec)
-        if parsed.kind is Kind.AUTO:
+        if parsed.kind is SpecKind.AUTO:
             parsed = parse_spec("process")
-        if parsed.kind not in (Kind.PROCESS, Kind.DOCKER):
+        if parsed.kind not in (SpecKind.PROCESS, SpecKind.DOCKER):
             raise Usage(f"'servers start' starts processes and containers; got {parsed}")
         settings = dict(parse_server_option(option) for option in options)
-        if parsed.kind is Kind.DOCKER:
+        if parsed.kind is SpecKind.DOCKER:
             click.echo(
                 start_container(
                     find_image(parsed.image or DEFAULT_IMAGE, narrate=narrate, progress=show),

@@ -15,7 +15,7 @@ from conformance.servers.run.guests import Role, open_guest
 from conformance.servers.run.process import ProcessMaker
 from conformance.servers.run.template import PAGE_SIZE, template
 from conformance.servers.settings.listed import OPTION, listed
-from conformance.servers.specs import DEFAULT_IMAGE, Kind, ServerSpec, parse_spec
+from conformance.servers.specs import DEFAULT_IMAGE, ServerSpec, SpecKind, parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -69,21 +69,21 @@ def resolve(
     """Start or reach the server that ``spec`` names; None for ``none``. The caller closes it."""
     spec = parse_spec(spec) if isinstance(spec, str) else spec
     wishes = wishes or Wishes()
-    if spec.kind is Kind.NONE:
+    if spec.kind is SpecKind.NONE:
         return None
-    if spec.kind is Kind.RECORDED:
+    if spec.kind is SpecKind.RECORDED:
         raise SpecError(
             str(spec), "a recording answers only what a run of checks asks", expected="binlog-lab conformance"
         )
-    if spec.kind is Kind.MYSQL:
+    if spec.kind is SpecKind.MYSQL:
         if wishes.options or wishes.wrapper:
             raise SpecError(
                 str(spec), "options and wrappers are for servers that the lab starts", expected="a process or container"
             )
         return open_guest(spec, allow=wishes.allow, role=wishes.role, narrate=narrate)
-    if spec.kind is Kind.DOCKER:
+    if spec.kind is SpecKind.DOCKER:
         return _contained(spec, wishes, narrate, progress)
-    if spec.kind is Kind.PROCESS:
+    if spec.kind is SpecKind.PROCESS:
         return _private(spec, wishes, narrate, progress)
     return _automatic(wishes, narrate, progress)
 
@@ -110,7 +110,7 @@ def prepare(
 
     False where they cannot be processes.
     """
-    if spec.kind not in (Kind.AUTO, Kind.PROCESS):
+    if spec.kind not in (SpecKind.AUTO, SpecKind.PROCESS):
         return False
     try:
         template(find_installation(spec, narrate=narrate, progress=progress), narrate, page_size=options.get(PAGE_SIZE))
@@ -138,12 +138,12 @@ def _automatic(wishes: Wishes, narrate: Narrate, progress: Callable[[Progress], 
     """The first that works: a server process, else a container."""
     server: Server
     try:
-        server = _private(ServerSpec(kind=Kind.PROCESS), wishes, narrate, progress)
+        server = _private(ServerSpec(kind=SpecKind.PROCESS), wishes, narrate, progress)
     except ServerUnavailable as no_process:
         if isinstance(no_process, StartFailed) and (wishes.options or wishes.wrapper):
             raise  # the caller's own options are the likely reason, and would fail with any other server
         try:
-            server = _contained(ServerSpec(kind=Kind.DOCKER), wishes, narrate, progress)
+            server = _contained(ServerSpec(kind=SpecKind.DOCKER), wishes, narrate, progress)
         except ServerUnavailable as no_container:
             raise ServerUnavailable(
                 f"no server can be had here.\n- process: {no_process}\n- docker: {no_container}",
@@ -175,7 +175,7 @@ def _launched(maker: Maker, wishes: Wishes, narrate: Narrate) -> OwnServer:
 
 def find_maker(spec: ServerSpec, *, narrate: Narrate = silent) -> Maker:
     """Find the programs or the image that servers of this spec run on."""
-    if spec.kind is Kind.DOCKER:
+    if spec.kind is SpecKind.DOCKER:
         return ContainerMaker(find_image(spec.image or DEFAULT_IMAGE, narrate=narrate))
     return ProcessMaker(find_installation(spec, narrate=narrate))
 

@@ -24,7 +24,7 @@ _TLS_MODES = ("DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY
 _ADDRESS_OPTIONS = (*_TLS_OPTIONS, "defaults-file", "socket")
 
 
-class Kind(StrEnum):
+class SpecKind(StrEnum):
     """The kinds of spec."""
 
     AUTO = "auto"
@@ -39,17 +39,17 @@ class Kind(StrEnum):
 class ServerSpec:
     """One parsed spec. ``str`` omits secrets, so the text can be stored, printed and parsed again."""
 
-    kind: Kind
+    kind: SpecKind
     path: Path | None = None
     image: str | None = None
     address: Address | None = None
     defaults_file: Path | None = None
 
     def __str__(self) -> str:
-        if self.kind is Kind.MYSQL and self.address is not None:
+        if self.kind is SpecKind.MYSQL and self.address is not None:
             return _address_text(self.address, self.defaults_file)
         if self.path is not None:
-            return f"{'recorded' if self.kind is Kind.RECORDED else 'process'}:{self.path}"
+            return f"{'recorded' if self.kind is SpecKind.RECORDED else 'process'}:{self.path}"
         if self.image is not None:
             return f"docker:{self.image}"
         return str(self.kind.value)
@@ -79,21 +79,21 @@ def parse_spec(text: str) -> ServerSpec:
     if text.startswith("mysql:"):
         return _parse_address(text)
     if word in ("auto", "none") and not colon:
-        return ServerSpec(kind=Kind(word))
+        return ServerSpec(kind=SpecKind(word))
     if word in ("auto", "none"):
         raise SpecError(text, f"{word!r} takes nothing behind it", expected=word)
     if word == "process":
         if colon and not rest:
             raise SpecError(text, "the path is missing", expected="process:PATH, or process alone")
-        return ServerSpec(kind=Kind.PROCESS, path=Path(rest).expanduser() if rest else None)
+        return ServerSpec(kind=SpecKind.PROCESS, path=Path(rest).expanduser() if rest else None)
     if word == "recorded":
         if not rest:
             raise SpecError(text, "the directory is missing", expected="recorded:DIR")
-        return ServerSpec(kind=Kind.RECORDED, path=Path(rest).expanduser())
+        return ServerSpec(kind=SpecKind.RECORDED, path=Path(rest).expanduser())
     if word == "docker":
         if colon and not rest:
             raise SpecError(text, "the image is missing", expected="docker:IMAGE, or docker alone")
-        return ServerSpec(kind=Kind.DOCKER, image=rest or None)
+        return ServerSpec(kind=SpecKind.DOCKER, image=rest or None)
     if not text:
         raise SpecError(text, "it is empty", expected=_EXPECTED)
     scheme = text.partition("://")[0]
@@ -133,7 +133,7 @@ def _parse_address(text: str) -> ServerSpec:
         password=unquote(parts.password or ""),
         tls=tuple((name, options[name]) for name in _TLS_OPTIONS if name in options),
     )
-    spec = ServerSpec(kind=Kind.MYSQL, address=address, defaults_file=defaults)
+    spec = ServerSpec(kind=SpecKind.MYSQL, address=address, defaults_file=defaults)
     if defaults is not None:
         _read_defaults(defaults, str(spec))  # wrong files are told at once, not after the first login
     return spec

@@ -37,7 +37,7 @@ _FETCHES = 800 << 20  # bytes for fetching and unpacking a bundle and making a t
 _RUNS = 1 << 30  # bytes for some running servers
 
 
-class State(StrEnum):
+class FactState(StrEnum):
     """``missing`` is needed for the main job; ``absent`` only for what the text says."""
 
     OK = "ok"
@@ -50,7 +50,7 @@ class Fact:
     """One line of the survey."""
 
     name: str
-    state: State
+    state: FactState
     detail: str
     remedy: str = ""
 
@@ -106,7 +106,7 @@ def _server_facts() -> tuple[list[Fact], Installation | None, bool]:
     ]
     summary = Fact(
         "server",
-        State.OK if usable else State.MISSING,
+        FactState.OK if usable else FactState.MISSING,
         f"--server process can use {', or '.join(ways)}" if usable else "no way to start a server here",
         ""
         if usable
@@ -118,12 +118,12 @@ def _server_facts() -> tuple[list[Fact], Installation | None, bool]:
 def _mysqld_on_path() -> tuple[Fact, Installation | None]:
     mysqld = on_path()
     if mysqld is None:
-        return Fact("mysqld", State.ABSENT, "none on PATH, and MYSQLD is not set"), None
+        return Fact("mysqld", FactState.ABSENT, "none on PATH, and MYSQLD is not set"), None
     try:
         installation = from_path(mysqld)
     except ServerUnavailable as error:
-        return Fact("mysqld", State.ABSENT, f"{error.missing} (not used)"), None
-    return Fact("mysqld", State.OK, f"MySQL {installation.version}: {mysqld}"), installation
+        return Fact("mysqld", FactState.ABSENT, f"{error.missing} (not used)"), None
+    return Fact("mysqld", FactState.OK, f"MySQL {installation.version}: {mysqld}"), installation
 
 
 def _cached_bundles() -> tuple[Fact, Installation | None, bool]:
@@ -135,7 +135,7 @@ def _cached_bundles() -> tuple[Fact, Installation | None, bool]:
         return (
             Fact(
                 "bundle",
-                State.ABSENT,
+                FactState.ABSENT,
                 f"BINLOG_LAB_BUNDLE={pin} is not in the cache (there: {have})",
                 "unset BINLOG_LAB_BUNDLE, or: binlog-lab servers install",
             ),
@@ -146,7 +146,7 @@ def _cached_bundles() -> tuple[Fact, Installation | None, bool]:
         return (
             Fact(
                 "bundle",
-                State.ABSENT,
+                FactState.ABSENT,
                 f"none in {cache_root()}",
                 "fetched when first needed; or now: binlog-lab servers install",
             ),
@@ -156,9 +156,9 @@ def _cached_bundles() -> tuple[Fact, Installation | None, bool]:
     try:
         installation = next(item for item in found if fits(item.version, pin)).installation()
     except ServerUnavailable as error:  # on a file system that starts no programs, for one
-        return Fact("bundle", State.ABSENT, f"{error.missing} (in {cache_root()})", error.remedy), None, True
+        return Fact("bundle", FactState.ABSENT, f"{error.missing} (in {cache_root()})", error.remedy), None, True
     words = ", ".join(f"MySQL {item.version} (fetched {item.fetched[:10]})" for item in found)
-    return Fact("bundle", State.OK, f"{words} in {cache_root()}"), installation, True
+    return Fact("bundle", FactState.OK, f"{words} in {cache_root()}"), installation, True
 
 
 def _apt(*, needed: bool) -> tuple[Fact, bool]:
@@ -166,7 +166,7 @@ def _apt(*, needed: bool) -> tuple[Fact, bool]:
     absent = [name for name in ("apt-get", "apt-config", "apt-cache", "dpkg", "dpkg-deb") if shutil.which(name) is None]
     if absent:
         detail = f"{', '.join(absent)} not found: the bundle cannot be fetched here"
-        return Fact("apt", State.ABSENT, detail, "use a Debian or Ubuntu machine for it"), False
+        return Fact("apt", FactState.ABSENT, detail, "use a Debian or Ubuntu machine for it"), False
     here = distribution()
     found = archives(read_sources(), here)
     try:
@@ -177,10 +177,10 @@ def _apt(*, needed: bool) -> tuple[Fact, bool]:
             bundle.try_archive()
     except ServerUnavailable as error:
         said = [line.removeprefix("  | ") for line in error.detail.splitlines() if "E: " in line]
-        return Fact("apt", State.ABSENT, " | ".join([error.missing, *said[:1]]), error.remedy), False
+        return Fact("apt", FactState.ABSENT, " | ".join([error.missing, *said[:1]]), error.remedy), False
     tried = "its signed index is there" if needed else "not tried now"
     words = f"{here.id} {here.codename}; the bundle comes from suite {suites[0]} of the same mirror ({tried})"
-    return Fact("apt", State.OK, words), True
+    return Fact("apt", FactState.OK, words), True
 
 
 def _existing(directory: Path) -> Path:
@@ -196,7 +196,7 @@ def _cache(found: Installation | None, *, fetches: bool) -> Fact:
     free = shutil.disk_usage(existing).free
     template = found is not None and (template_directory(found) / "data").is_dir()
     if template and not fetches:
-        return Fact("cache space", State.OK, f"all that a run needs is in {directory}")
+        return Fact("cache space", FactState.OK, f"all that a run needs is in {directory}")
     needed = _FETCHES if fetches else SPACE
     wrong = []
     if free < needed:
@@ -210,21 +210,21 @@ def _cache(found: Installation | None, *, fetches: bool) -> Fact:
     detail = f"{free / 2**30:.1f} GiB free in {directory}"
     if wrong:
         return Fact(
-            "cache space", State.MISSING, ", ".join([detail, *wrong]), "set BINLOG_LAB_CACHE to another directory"
+            "cache space", FactState.MISSING, ", ".join([detail, *wrong]), "set BINLOG_LAB_CACHE to another directory"
         )
-    return Fact("cache space", State.OK, detail)
+    return Fact("cache space", FactState.OK, detail)
 
 
 def _run_space() -> Fact:
     try:
         directory = temporary_directory()
     except ServerUnavailable as error:
-        return Fact("run space", State.MISSING, error.missing, error.remedy)
+        return Fact("run space", FactState.MISSING, error.missing, error.remedy)
     free = shutil.disk_usage(directory).free
     detail = f"{free / 2**30:.1f} GiB free in {directory}"
     if free < _RUNS:
-        return Fact("run space", State.MISSING, detail, "1 GiB is comfortable; set TMPDIR to another directory")
-    return Fact("run space", State.OK, detail)
+        return Fact("run space", FactState.MISSING, detail, "1 GiB is comfortable; set TMPDIR to another directory")
+    return Fact("run space", FactState.OK, detail)
 
 
 def _system() -> list[Fact]:
@@ -232,10 +232,10 @@ def _system() -> list[Fact]:
     facts = []
     if start_time(os.getpid()) is None:
         said = "/proc is not mounted: the lab cannot recognise its own processes"
-        facts.append(Fact("processes", State.MISSING, said, "mount /proc"))
+        facts.append(Fact("processes", FactState.MISSING, said, "mount /proc"))
     if not has_semaphores():
         said = "no semaphores between processes: updates are compared in one process, which is slower"
-        facts.append(Fact("shared memory", State.ABSENT, said, "mount a tmpfs at /dev/shm"))
+        facts.append(Fact("shared memory", FactState.ABSENT, said, "mount a tmpfs at /dev/shm"))
     return facts
 
 
@@ -252,7 +252,7 @@ def _python() -> list[Fact]:
     facts = [
         Fact(
             "python",
-            State.OK if good else State.MISSING,
+            FactState.OK if good else FactState.MISSING,
             f"{platform.python_version()} on {platform.system()} {platform.machine()}",
             "" if good else "Python 3.11 or later",
         )
@@ -262,7 +262,7 @@ def _python() -> list[Fact]:
         facts.append(
             Fact(
                 f"package {name}",
-                State.OK if version else State.MISSING,
+                FactState.OK if version else FactState.MISSING,
                 version or f"not installed; needed for {purpose}",
                 "" if version else "pip install binlog-lab",
             )
@@ -272,7 +272,7 @@ def _python() -> list[Fact]:
         facts.append(
             Fact(
                 f"package {name}",
-                State.OK if version else State.ABSENT,
+                FactState.OK if version else FactState.ABSENT,
                 version or f"not installed; only for {purpose}",
                 "" if version else f"pip install 'binlog-lab[{extra}]'",
             )
@@ -286,9 +286,9 @@ def _old() -> Fact:
         found = old_installation()
     except ServerUnavailable as error:
         return Fact(
-            "old server", State.ABSENT, f"{error.missing}; only for FR10, X1, X2, TMX1, TMX2 and TN2", error.remedy
+            "old server", FactState.ABSENT, f"{error.missing}; only for FR10, X1, X2, TMX1, TMX2 and TN2", error.remedy
         )
-    return Fact("old server", State.OK, f"MySQL {found.version}: {found.mysqld}")
+    return Fact("old server", FactState.OK, f"MySQL {found.version}: {found.mysqld}")
 
 
 def _docker() -> Fact:
@@ -297,22 +297,22 @@ def _docker() -> Fact:
         with contextlib.closing(connect()) as client:
             version = client.version()
     except ServerUnavailable as error:
-        return Fact("docker", State.ABSENT, f"{error.missing}; only for containers", error.remedy)
+        return Fact("docker", FactState.ABSENT, f"{error.missing}; only for containers", error.remedy)
     names = [part.get("Name", "") for part in version.get("Components") or ()]
     place = os.environ.get("DOCKER_HOST") or "this machine's socket"
-    return Fact("docker", State.OK, f"{names[0] if names else 'engine'} {version['Version']} at {place}")
+    return Fact("docker", FactState.OK, f"{names[0] if names else 'engine'} {version['Version']} at {place}")
 
 
 def _java() -> Fact:
     java = shutil.which("java", path=_java_path())
     if java is None:
-        return Fact("java", State.ABSENT, "not found; only for Spark", "a Java 17 or later")
+        return Fact("java", FactState.ABSENT, "not found; only for Spark", "a Java 17 or later")
     try:
         answer = run_in_time([java, "-version"], 30)
     except OSError as error:
-        return Fact("java", State.ABSENT, f"{java} cannot be started: {error}")
+        return Fact("java", FactState.ABSENT, f"{java} cannot be started: {error}")
     first = (answer.words or answer.text).strip().splitlines()
-    return Fact("java", State.OK, f"{first[0] if first else 'version unknown'}: {java}")
+    return Fact("java", FactState.OK, f"{first[0] if first else 'version unknown'}: {java}")
 
 
 def _java_path() -> str:

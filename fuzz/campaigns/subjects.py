@@ -13,7 +13,7 @@ from conformance.servers.roles.applier import Applier, launch_applier
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.relay_log_applier import SteadyLogReader, launch_replica
 from conformance.servers.run.process import ProcessMaker
-from conformance.servers.specs import Kind, parse_spec
+from conformance.servers.specs import SpecKind, parse_spec
 from fuzz.campaigns.channels import Files, Logs, Statements, Transactions
 from fuzz.campaigns.inputs import APPLIER, CLIENT, REPLICA, STATEMENTS
 
@@ -43,13 +43,13 @@ def find_programs(spec: str, *, narrate: Narrate) -> Maker:
 
 def _find(spec: str, narrate: Narrate) -> Maker:
     parsed = parse_spec(spec)
-    if parsed.kind in (Kind.MYSQL, Kind.NONE):
+    if parsed.kind in (SpecKind.MYSQL, SpecKind.NONE):
         raise SpecError(
             spec,
             "a campaign ends servers",
             expected="auto, process[:PATH] or docker[:IMAGE], which the lab starts for it",
         )
-    if parsed.kind is not Kind.AUTO:
+    if parsed.kind is not SpecKind.AUTO:
         return find_maker(parsed, narrate=narrate)
     try:
         return find_maker(parse_spec("process"), narrate=narrate)

@@ -9,7 +9,7 @@ from conformance.cases.by_hand.applier_transaction import ApplierOutcome
 from conformance.cases.by_hand.injection import MISSING_ROW, InjectionOutcome
 from conformance.judge.damage.applier import judge_transaction
 from conformance.judge.damage.crashes import crash_of, crash_of_rows
-from conformance.judge.damage.diverged import Judged, judge_injection
+from conformance.judge.damage.diverged import JudgedOutcome, judge_injection
 from conformance.judge.damage.listed import about_place, explaining
 from conformance.judge.damage.relay_logs import crash_of_replica, judge_end
 from conformance.requirements.crashes import APPLYING, PRINTING, READING, RELAYING
@@ -53,7 +53,7 @@ class Trial:
     channel: str
     case: Injection | ApplierTransaction | BytesCase | RelayLog
     what: str
-    judged: Judged
+    judged: JudgedOutcome
     crash: Crash | None = None
     death: str = ""
     report: str = field(default="", compare=False)
@@ -176,7 +176,7 @@ class Bench:
 
     def of_file(self, printed: PrintedLog) -> Trial:
         """The trial of a file for mysqlbinlog."""
-        judged = Judged(printed.verdict, printed.message, printed.expected, printed.got)
+        judged = JudgedOutcome(printed.verdict, printed.message, printed.expected, printed.got)
         return Trial(
             channel=CLIENT,
             case=printed.case,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.exit_code import ExitCode
 from fuzz.runner.findings import now
-from fuzz.runner.run import Runner, State
+from fuzz.runner.run import Runner, TargetState
 from fuzz.runner.targets import EMPTY
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ class Result(StrEnum):
 class Campaign:
     """A run over targets. ``interrupted``: it ended before its budget was spent."""
 
-    states: list[State]
+    states: list[TargetState]
     budget: Budget
     started: str = field(default_factory=now)
     seconds: float = 0.0
     interrupted: bool = False
 
-    def result(self, state: State) -> Result:
+    def result(self, state: TargetState) -> Result:
         """The result of one target."""
         if state.findings:
             return Result.FINDINGS
@@ -84,7 +84,7 @@ class Campaign:
             return ExitCode.NONCONFORMANT
         return ExitCode.INCOMPLETE if any(state.note for state in self.states) else ExitCode.OK
 
-    def _spent(self, state: State) -> bool:
+    def _spent(self, state: TargetState) -> bool:
         if self.budget.runs is not None:
             return state.executions >= self.budget.runs
         return state.seconds > (self.budget.seconds or 0) - 1
@@ -144,10 +144,10 @@ def _look(campaign: Campaign, began: float, show: Callable[[Campaign], None]) ->
 
 
 @dataclass(slots=True)
-class Joined(State):
+class Joined(TargetState):
     """The state of a target that several processes fuzz."""
 
-    parts: Sequence[State] = field(default_factory=list)
+    parts: Sequence[TargetState] = field(default_factory=list)
 
     def refresh(self) -> None:
         """Sum up the parts. Edges and features are those of the best one: the processes share their inputs."""
@@ -167,7 +167,7 @@ class Joined(State):
         self.note = next((part.note for part in self.parts if part.note), "")
 
 
-def _together(parts: Sequence[State]) -> list[Finding]:
+def _together(parts: Sequence[TargetState]) -> list[Finding]:
     """One finding for each signature: the smallest."""
     found: dict[str, Finding] = {}
     for finding in (finding for part in parts for finding in part.findings):
@@ -182,14 +182,14 @@ def shares(count: int, jobs: int) -> list[int]:
     return [max(1, jobs // count + (number < jobs % count)) for number in range(count)]
 
 
-def divided(target: Target, budget: Budget, processes: int) -> tuple[State, list[tuple[State, Budget]]]:
+def divided(target: Target, budget: Budget, processes: int) -> tuple[TargetState, list[tuple[TargetState, Budget]]]:
     """The state of a target, and the state and budget of each of its processes."""
     if processes == 1:
-        whole = State(target)
+        whole = TargetState(target)
         return whole, [(whole, budget)]
     if budget.runs is not None:
         processes = min(processes, budget.runs)
-    parts = [(State(target), _part(budget, number, processes)) for number in range(processes)]
+    parts = [(TargetState(target), _part(budget, number, processes)) for number in range(processes)]
     return Joined(target, parts=[state for state, _ in parts]), parts
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from fuzz.runner.campaign import Campaign
-    from fuzz.runner.run import State
+    from fuzz.runner.run import TargetState
 
 PLAIN_SECONDS: Final = 5.0
 PLAIN_WIDTH: Final = 120
@@ -63,7 +63,7 @@ class Plain:
             self._told[state.target.name] = (state.phase, now)
 
 
-def line(state: State) -> str:
+def line(state: TargetState) -> str:
     """One target in one line."""
     if state.trouble:
         return f"{state.target.name}: could not run: {state.trouble}"
@@ -122,7 +122,7 @@ def _table(*more: str) -> Table:
     return table
 
 
-def _figures(state: State) -> list[str]:
+def _figures(state: TargetState) -> list[str]:
     return [
         state.target.name,
         f"{state.executions:,}",
@@ -152,7 +152,7 @@ def living(campaign: Campaign, height: int) -> Table:
     return table
 
 
-def _share(campaign: Campaign, state: State) -> float:
+def _share(campaign: Campaign, state: TargetState) -> float:
     """The share of its budget that a target has spent."""
     budget = campaign.budget
     if budget.runs is not None:

@@ -24,7 +24,7 @@ from fuzz.runner.signature import identity
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fuzz.runner.sandbox import Outcome
+    from fuzz.runner.sandbox import InputOutcome
     from fuzz.runner.targets import Target
 
 VARIABLE: Final = "BINLOG_LAB_FINDINGS"
@@ -75,14 +75,14 @@ class Store:
                 " among the findings, so they are kept elsewhere (--findings, or BINLOG_LAB_FINDINGS)"
             )
 
-    def add(self, target: Target, data: bytes, outcome: Outcome, *, seed: int, started: str) -> Finding:
+    def add(self, target: Target, data: bytes, outcome: InputOutcome, *, seed: int, started: str) -> Finding:
         """Store a new finding, or note one that occurred again: the smaller input stays. ``started``: when this run
         began.
         """
         with self._lock:
             return self._add(target, data, outcome, seed=seed, started=started)
 
-    def _add(self, target: Target, data: bytes, outcome: Outcome, *, seed: int, started: str) -> Finding:
+    def _add(self, target: Target, data: bytes, outcome: InputOutcome, *, seed: int, started: str) -> Finding:
         place = self.directory / PEERS / target.name if target.peer else self.directory / target.name
         path = place / f"{_slug(outcome)}-{identity(outcome.signature)}.bin"
         earlier = read(path) if path.exists() else None
@@ -188,7 +188,7 @@ def report(finding: Finding) -> str:
     )
 
 
-def _slug(outcome: Outcome) -> str:
+def _slug(outcome: InputOutcome) -> str:
     """The readable beginning of a name: the error, and the function."""
     head = outcome.signature.split(":")[0]
     words = re.findall(r"[A-Za-z0-9]+", head.split(" < ")[0])

@@ -10,7 +10,7 @@ from conformance.version import __version__
 if TYPE_CHECKING:
     from fuzz.runner.campaign import Campaign
     from fuzz.runner.findings import Finding
-    from fuzz.runner.run import State
+    from fuzz.runner.run import TargetState
 
 SUBJECT: Final = "reference"
 
@@ -56,7 +56,7 @@ def results(campaign: Campaign, command: str) -> dict[str, Any]:
     }
 
 
-def _subject(state: State) -> dict[str, Any]:
+def _subject(state: TargetState) -> dict[str, Any]:
     target = state.target
     return {
         "id": target.name,
@@ -67,7 +67,7 @@ def _subject(state: State) -> dict[str, Any]:
     }
 
 
-def _target(campaign: Campaign, state: State) -> dict[str, Any]:
+def _target(campaign: Campaign, state: TargetState) -> dict[str, Any]:
     scale = campaign.scale
     return {
         "target": state.target.name,

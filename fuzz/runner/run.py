@@ -15,7 +15,7 @@ from fuzz.runner import libfuzzer, triage
 from fuzz.runner.corpora import cached, write_inputs
 from fuzz.runner.errors import Unfit
 from fuzz.runner.launch import TIMEOUT, Child
-from fuzz.runner.sandbox import Outcome, SandboxEnded
+from fuzz.runner.sandbox import InputOutcome, SandboxEnded
 
 if TYPE_CHECKING:
     from fuzz.runner.findings import Finding, Store
@@ -45,7 +45,7 @@ class Budget:
 
 
 @dataclass(slots=True)
-class State:
+class TargetState:
     """The state of one target; a display reads it while the run goes on."""
 
     target: Target
@@ -84,7 +84,9 @@ class State:
 class Runner:
     """Runs one target. ``stop`` ends it soon and keeps its results so far."""
 
-    def __init__(self, state: State, budget: Budget, store: Store, stop: threading.Event, *, started: str) -> None:
+    def __init__(
+        self, state: TargetState, budget: Budget, store: Store, stop: threading.Event, *, started: str
+    ) -> None:
         self.state = state
         self._target = state.target
         self._budget = budget
@@ -203,8 +205,8 @@ class Runner:
         return name
 
     @staticmethod
-    def _facts(child: Child, name: str) -> Outcome:
-        return Outcome(**json.loads((child.artifacts / f"{name}.json").read_text("utf-8")))
+    def _facts(child: Child, name: str) -> InputOutcome:
+        return InputOutcome(**json.loads((child.artifacts / f"{name}.json").read_text("utf-8")))
 
     def _ended(self, child: Child, status: int) -> None:
         """Note the meaning of the child's exit status."""
@@ -225,7 +227,7 @@ class Runner:
         if self._deaths[outcome.signature] >= DEATHS:
             state.note = f"ended after {DEATHS} processes that were ended by the same: {outcome.signature}"
 
-    def _settle(self, path: Path, seen: Outcome) -> Outcome:
+    def _settle(self, path: Path, seen: InputOutcome) -> InputOutcome:
         """Confirm, store and shrink a finding."""
         state, budget = self.state, self._budget
         state.phase = "shrinking"
@@ -243,14 +245,14 @@ class Runner:
             self._shrink(finding, data, outcome)
         return outcome
 
-    def _shrink(self, finding: Finding, data: bytes, outcome: Outcome) -> None:
+    def _shrink(self, finding: Finding, data: bytes, outcome: InputOutcome) -> None:
         budget = self._budget
         small = triage.smallest(
             self._target, data, outcome, timeout=budget.timeout, seconds=budget.shrink_seconds, stop=self._stop
         )
         self._keep(self._store.smaller(finding, small))
 
-    def _store_one(self, data: bytes, outcome: Outcome) -> Finding:
+    def _store_one(self, data: bytes, outcome: InputOutcome) -> Finding:
         finding = self._store.add(self._target, data, outcome, seed=self._budget.seed, started=self._started)
         self._keep(finding)
         return finding
@@ -260,7 +262,7 @@ class Runner:
         others = [known for known in self.state.findings if known.signature != finding.signature]
         self.state.findings = [*others, finding]
 
-    def _replace(self, seen: Outcome) -> None:
+    def _replace(self, seen: InputOutcome) -> None:
         """Remove the finding under its name from the fuzzer's run: it is no finding of its own."""
         for known in self.state.findings:
             if known.signature == seen.signature and known.is_new:

@@ -23,7 +23,7 @@ GROWTH: Final = "growth"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class InputOutcome:
     """The outcome of an input. ``kind``: passed, error, growth, hang, memory, death."""
 
     kind: str
@@ -58,7 +58,7 @@ class Sandbox(Closing):
             start_new_session=True,
         )
 
-    def run(self, data: bytes) -> Outcome:
+    def run(self, data: bytes) -> InputOutcome:
         """Run ``data`` and return its outcome."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -70,7 +70,7 @@ class Sandbox(Closing):
             line = b""
         if not line:
             raise SandboxEnded(f"the process that runs {self._target.name} has ended")
-        return Outcome(**json.loads(line))
+        return InputOutcome(**json.loads(line))
 
     def close(self) -> None:
         """End the sandbox; a fork that hangs ends by its own time limit."""

@@ -9,7 +9,7 @@ import hashlib
 import time
 from typing import TYPE_CHECKING, Final
 
-from fuzz.runner.sandbox import GROWTH, PASSED, Outcome, Sandbox
+from fuzz.runner.sandbox import GROWTH, PASSED, InputOutcome, Sandbox
 from fuzz.runner.shrink import shrink
 from fuzz.runner.signature import signature
 
@@ -24,7 +24,7 @@ UNINSTRUMENTED: Final = 4  # about so many times faster than under the fuzzer
 HANG_FACTOR: Final = 4  # factor for hangs, which take longer
 
 
-def confirm(target: Target, data: bytes, seen: Outcome, *, timeout: float) -> tuple[Outcome, bool]:
+def confirm(target: Target, data: bytes, seen: InputOutcome, *, timeout: float) -> tuple[InputOutcome, bool]:
     """The outcome without the fuzzer, and whether the finding occurs there; otherwise the outcome under the fuzzer."""
     with Sandbox(target, timeout=max(1.0, timeout / UNINSTRUMENTED) if seen.kind == "hang" else timeout) as sandbox:
         outcome = sandbox.run(data)
@@ -34,7 +34,7 @@ def confirm(target: Target, data: bytes, seen: Outcome, *, timeout: float) -> tu
 def smallest(
     target: Target,
     data: bytes,
-    outcome: Outcome,
+    outcome: InputOutcome,
     *,
     timeout: float,
     seconds: float,
@@ -54,9 +54,9 @@ def smallest(
     return found
 
 
-def unseen(kind: str, message: str) -> Outcome:
+def unseen(kind: str, message: str) -> InputOutcome:
     """The outcome of an input that ended its process before the process could report anything."""
-    return Outcome(kind=kind, signature=signature(kind, [], message), message=message, trace="")
+    return InputOutcome(kind=kind, signature=signature(kind, [], message), message=message, trace="")
 
 
 # --- growth -----------------------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def growing(
     stop: threading.Event,
     seconds: float | None = None,
     count: int | None = None,
-) -> Iterator[tuple[bytes, Outcome]]:
+) -> Iterator[tuple[bytes, InputOutcome]]:
     """Inputs at which the work of a target grows too fast, one for each signature: of so many, or in that time."""
     if count == 0:
         return

@@ -9,7 +9,7 @@ from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of
 from conformance.reference.boundaries.observed_event import ObservedEvent, observe
 from conformance.reference.boundaries.reader import Group, find_event, read_groups
-from conformance.reference.boundaries.shipped import Complaint, EventClass, ShippedParser, State, classify
+from conformance.reference.boundaries.shipped import Complaint, EventClass, ParserState, ShippedParser, classify
 from conformance.reference.boundaries.source import mark_group, mark_stream
 from conformance.reference.boundaries.unmarked import Receiver
 from conformance.reference.boundaries.worklog import BoundaryParser
@@ -108,13 +108,13 @@ def _sound(events: list[ObservedEvent]) -> bool:
         if parser.feed(event) is not None or classify(event._replace(flags=0)) is EventClass.ERROR:
             return False  # an unknown event may stand anywhere, with any mark
         if kind in (EventClass.IGNORE, EventClass.GTID):
-            fits = state is State.NONE
+            fits = state is ParserState.NONE
         elif kind is EventClass.STATEMENT and event.type != EventType.QUERY:
-            fits = state is State.DML
+            fits = state is ParserState.DML
         elif kind is EventClass.INCIDENT:
-            fits = state in (State.NONE, State.GTID)
+            fits = state in (ParserState.NONE, ParserState.GTID)
         else:
-            fits = state is not State.NONE
+            fits = state is not ParserState.NONE
         if not fits:
             return False
     return True

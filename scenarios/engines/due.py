@@ -43,12 +43,12 @@ def due_of(
     return due(image, keyed=keyed, sizes=sizes, outcomes=outcomes, counted=counted)
 
 
-def outcome_of(document: expected.Document, expression: Expression) -> expected.Outcome:
+def outcome_of(document: expected.Document, expression: Expression) -> expected.ColumnOutcome:
     """The outcome of a statement for one JSON column, by :mod:`scenarios.expected`."""
     if isinstance(expression, SqlNull):
-        return expected.Outcome(0)
+        return expected.ColumnOutcome(0)
     if isinstance(expression, Literal):
-        return expected.Outcome(value_size(expression.value))
+        return expected.ColumnOutcome(value_size(expression.value))
     assert isinstance(expression, Call)
     if expression.function is Function.JSON_REMOVE:
         return expected.removed(document, [str(path) for path, _ in expression.arguments])

@@ -34,7 +34,7 @@ def steps(path: str) -> tuple[str | int, ...]:
     return tuple(out)
 
 
-class Outcome(NamedTuple):
+class ColumnOutcome(NamedTuple):
     """A column after the statement.
 
     ``size``: bytes of the new document, 0 for NULL. ``changed``: whether SQL sees another value. ``same_bytes``:
@@ -129,7 +129,7 @@ def before(value: JsonValue, hole: str | None) -> Document:
     return document
 
 
-def replaced_or_set(document: Document, pairs: Pairs) -> Outcome:
+def replaced_or_set(document: Document, pairs: Pairs) -> ColumnOutcome:
     """JSON_SET or JSON_REPLACE of values that are there; or JSON_SET of a new member, or of a cell behind the last."""
     size, compact = document.size, document.compact
     found: list[tuple[str, JsonValue]] = []
@@ -142,21 +142,21 @@ def replaced_or_set(document: Document, pairs: Pairs) -> Outcome:
     encoded, raw = _diffs_size((path, value_size(value)) for path, value in found)
     after = size if document.in_place else document.size
     same = not document.changed and (document.in_place or compact)
-    return Outcome(after, document.changed, same, len(found), encoded, raw)
+    return ColumnOutcome(after, document.changed, same, len(found), encoded, raw)
 
 
-def removed(document: Document, paths: Iterable[str]) -> Outcome:
+def removed(document: Document, paths: Iterable[str]) -> ColumnOutcome:
     """JSON_REMOVE of values that are there: always in place (partial-update 2.2)."""
     listed = [(path, None) for path in paths]
     encoded, raw = _diffs_size(listed)
-    return Outcome(document.size, diffs=len(listed), encoded=encoded, raw=raw)
+    return ColumnOutcome(document.size, diffs=len(listed), encoded=encoded, raw=raw)
 
 
-def inserted(document: Document, pairs: Pairs) -> Outcome:
+def inserted(document: Document, pairs: Pairs) -> ColumnOutcome:
     """JSON_INSERT, for which no diffs are collected."""
     for path, value in pairs:
         document.insert(path, value)
-    return Outcome(document.size)
+    return ColumnOutcome(document.size)
 
 
 def _diffs_size(diffs: Iterable[tuple[str, int | None]]) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from scenarios.expected.columns import Outcome
+    from scenarios.expected.columns import ColumnOutcome
 
 _HEADER: Final = 19 + 8 + 2  # common header, table id and flags, length of the (absent) extra information
 _CHECKSUM: Final = 4
@@ -48,7 +48,7 @@ def due(
     *,
     keyed: bool,
     sizes: Sequence[int],
-    outcomes: Mapping[int, Outcome],
+    outcomes: Mapping[int, ColumnOutcome],
     counted: bool,
 ) -> Due:
     """The event of one row. ``sizes``: bytes of the JSON columns before; ``outcomes``: outcomes of those in the SET

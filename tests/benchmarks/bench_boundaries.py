@@ -22,7 +22,7 @@ from time import process_time
 from typing import TYPE_CHECKING, Any
 
 from conformance.reference.binlog.header import MAGIC
-from conformance.reference.boundaries.reader import Kind, read_groups
+from conformance.reference.boundaries.reader import GroupKind, read_groups
 from generators import streams
 from generators.draw import Stream
 
@@ -53,7 +53,7 @@ class _Control:
 def groups(path: Path) -> int:
     """Transactions of the file."""
     with path.open("rb") as file:
-        return sum(group.kind is not Kind.FRAME for group in read_groups(file))
+        return sum(group.kind is not GroupKind.FRAME for group in read_groups(file))
 
 
 _CONTROL = _Control()

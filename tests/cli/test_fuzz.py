@@ -15,7 +15,7 @@ import pytest
 
 from conformance.cli.main import run
 from fuzz.runner.findings import Store
-from fuzz.runner.sandbox import Outcome
+from fuzz.runner.sandbox import InputOutcome
 from fuzz.runner.targets import Target, own_targets
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def test_a_finding_is_promoted_to_a_regression(
     monkeypatch.setattr("conformance.runs.promotion.in_checkout", lambda: False)
     store = Store(tmp_path / "findings")
     target = Target("jsonb-decode", "fuzz.targets.jsonb_decode")
-    finding = store.add(target, b"\x04\x01", Outcome("error", "E in f: x", "", ""), seed=1, started="")
+    finding = store.add(target, b"\x04\x01", InputOutcome("error", "E in f: x", "", ""), seed=1, started="")
     assert run(["cases", "promote", str(finding.path)]) == 2
     assert "in a checkout" in capsys.readouterr().err
     assert run(["cases", "promote", str(finding.path), "-r", "FR1"]) == 2

@@ -14,7 +14,7 @@ from conformance.cases.by_hand.injection import InjectionOutcome, RowState
 from conformance.cases.files import load_any_case
 from conformance.cli.main import run
 from conformance.judge.damage.crashes import damage_of
-from conformance.judge.damage.diverged import Judged
+from conformance.judge.damage.diverged import JudgedOutcome
 from conformance.requirements.crashes import APPLYING, MEMBER_IN_DIFF, Crash
 from conformance.servers.roles.injector import crash_report, crash_signature
 from conformance.verdict import Verdict
@@ -207,13 +207,15 @@ def test_what_does_not_show_every_time_is_asked_for_again(tmp_path: Path) -> Non
 def test_what_is_listed_is_not_the_same_as_what_is_not(tmp_path: Path) -> None:
     bench = campaign(tmp_path, MALFORMED, STATEMENTS).buckets.bench
     case = inputs.statements(MALFORMED, "1", 0)[0]
-    judged = Judged(Verdict.FAIL, "what is stored cannot be read")
+    judged = JudgedOutcome(Verdict.FAIL, "what is stored cannot be read")
     new = Trial(channel=STATEMENTS, case=case, what="applied, reading gives 3142", judged=judged)
     listed = replace(new, judged=judged._replace(deviation="copies_full_values"))
     assert not bench.same(new, listed)
     assert bench.same(new, new)
     crash = Crash(APPLYING, "", 6)
-    dead = replace(new, what="dies at the event", judged=Judged(Verdict.CRASH), death="signal 6: 0a1", crash=crash)
+    dead = replace(
+        new, what="dies at the event", judged=JudgedOutcome(Verdict.CRASH), death="signal 6: 0a1", crash=crash
+    )
     named = replace(dead, crash=crash._replace(damage=MEMBER_IN_DIFF))
     assert bench.listed(named) is not None
     assert bench.same(dead, named)  # the smaller one tells what the damage is

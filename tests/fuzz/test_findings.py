@@ -10,7 +10,7 @@ from fuzz.runner.errors import Unfit
 from fuzz.runner.findings import Store, inputs_in, read
 from fuzz.runner.launch import ROOT
 from fuzz.runner.regressions import keep, may_crash_others
-from fuzz.runner.sandbox import Outcome
+from fuzz.runner.sandbox import InputOutcome
 from fuzz.runner.targets import Target
 from fuzz.sound.byte_draw import ByteDraw
 from fuzz.sound.logs import log
@@ -18,7 +18,7 @@ from fuzz.sound.logs import log
 if TYPE_CHECKING:
     from pathlib import Path
 
-OUTCOME = Outcome("error", "IndexError in a.b < c.d: x[3]", "list index out of range", "Traceback")
+OUTCOME = InputOutcome("error", "IndexError in a.b < c.d: x[3]", "list index out of range", "Traceback")
 TARGET = Target("jsonb-decode", "fuzz.targets.jsonb_decode")
 PEER = Target("somebody", "fuzz.peers.mysql_replication_rows", peer=True)
 
@@ -38,7 +38,7 @@ def test_a_finding_is_known_when_it_is_seen_again_and_its_smaller_input_stays(st
 
 def test_another_signature_is_another_finding(store: Store) -> None:
     one = store.add(TARGET, b"1", OUTCOME, seed=1, started="")
-    other = store.add(TARGET, b"1", Outcome("error", "IndexError in a.b < c.d: y[3]", "", ""), seed=1, started="")
+    other = store.add(TARGET, b"1", InputOutcome("error", "IndexError in a.b < c.d: y[3]", "", ""), seed=1, started="")
     assert one.path != other.path
 
 
@@ -85,7 +85,7 @@ def test_a_finding_becomes_a_regression_once(store: Store, tmp_path: Path) -> No
     assert "| `jsonb-decode/true-is-true.bin` | a / b |" in (tmp_path / "README.md").read_text("utf-8")
     with pytest.raises(Unfit, match="kept already"):
         keep(finding.path, name="again", directory=tmp_path)
-    other = store.add(TARGET, b"\x04\x02", Outcome("error", "other", "", ""), seed=1, started="")
+    other = store.add(TARGET, b"\x04\x02", InputOutcome("error", "other", "", ""), seed=1, started="")
     with pytest.raises(Unfit, match="another input"):
         keep(other.path, name="true-is-true", directory=tmp_path)
     with pytest.raises(Unfit, match="is no id"):

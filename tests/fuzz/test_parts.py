@@ -8,7 +8,7 @@ import pytest
 
 from fuzz.runner.campaign import Joined, divided, run, shares
 from fuzz.runner.findings import read
-from fuzz.runner.run import Budget, State
+from fuzz.runner.run import Budget, TargetState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ def test_the_parts_of_a_budget_are_the_budget(toy: Callable[[str], Target]) -> N
 
 
 def test_the_state_of_a_target_is_that_of_its_processes(toy: Callable[[str], Target]) -> None:
-    parts = [State(toy("clean")) for _ in range(3)]
+    parts = [TargetState(toy("clean")) for _ in range(3)]
     whole = Joined(toy("clean"), parts=parts)
     for number, part in enumerate(parts, 1):
         part.executions, part.seconds, part.processor, part.phase = number, 10.0 * number, 2.0, "done"

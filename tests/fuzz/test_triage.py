@@ -9,8 +9,8 @@ import pytest
 
 from fuzz.runner import libfuzzer, triage
 from fuzz.runner.campaign import Campaign, Result
-from fuzz.runner.run import Budget, State
-from fuzz.runner.sandbox import Outcome, Sandbox, SandboxEnded
+from fuzz.runner.run import Budget, TargetState
+from fuzz.runner.sandbox import InputOutcome, Sandbox, SandboxEnded
 from fuzz.runner.shrink import shrink
 from fuzz.runner.signature import function_in, identity, signature_of
 from fuzz.runner.targets import Target
@@ -154,7 +154,7 @@ def test_the_sandbox_outlives_its_inputs(
             outcome = sandbox.run(data)
             assert outcome.kind == kind
             assert outcome.signature.startswith(words)
-        assert sandbox.run(b"") == Outcome("passed", "", "", "")
+        assert sandbox.run(b"") == InputOutcome("passed", "", "", "")
 
 
 def test_a_sandbox_that_cannot_start_says_so() -> None:
@@ -170,7 +170,7 @@ def test_a_smaller_input_shows_the_same_signature(toy: Callable[[str], Target]) 
 
 
 def campaign(*, interrupted: bool = False, **facts: object) -> Campaign:
-    state = State(Target("one", "one", peer=bool(facts.pop("peer", False))), phase="done", executions=10, edges=5)
+    state = TargetState(Target("one", "one", peer=bool(facts.pop("peer", False))), phase="done", executions=10, edges=5)
     for name, value in facts.items():
         setattr(state, name, value)
     return Campaign([state], Budget(runs=10), interrupted=interrupted)

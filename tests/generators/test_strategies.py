@@ -14,7 +14,7 @@ from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque, UInt,
 from conformance.reference.partial.paths import parse_path
 from generators import strategies
 from generators.documents import Size
-from generators.malformed import Edit, Kind
+from generators.malformed import Edit, EditKind
 from tests.cases.modelled import taken
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def test_damage_shrinks_to_one_edit() -> None:
     assert found.edits[0].position == 0
     assert len(found.original) <= 20
     cut = smallest(strategies.damaged(stored), lambda damaged: len(damaged.data) < len(damaged.original))
-    assert cut.edits[0].kind in (Kind.TRUNCATE, Kind.DELETE)
+    assert cut.edits[0].kind in (EditKind.TRUNCATE, EditKind.DELETE)
     assert isinstance(cut.edits[0], Edit)
 
 

@@ -13,7 +13,7 @@ from conformance.checks.boundaries import transactions
 from conformance.reference.binlog.control_events import Rotate
 from conformance.reference.binlog.files import EventDecoder
 from conformance.reference.boundaries.observed_event import observe
-from conformance.reference.boundaries.shipped import ShippedParser, State
+from conformance.reference.boundaries.shipped import ParserState, ShippedParser
 from conformance.reference.event_types import EventType
 from generators import streams
 from generators.draw import Stream
@@ -32,7 +32,7 @@ def test_whole_streams_can_be_read_and_are_accepted_by_both_models(start: str) -
         for item in placed:
             decoder.decode(item.data, item.position)
             assert parser.feed(observe(item.data)) is None
-        assert parser.state is State.NONE
+        assert parser.state is ParserState.NONE
         # A heartbeat stands between groups only, where it is a group of one.
         events = [item.data for item in placed]
         assert boundaries.breaks(map(observe, events)) == []

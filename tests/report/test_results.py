@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from conformance.report import markdown, wording
-from conformance.report.results import Coverage, Outcome, Summary
+from conformance.report.results import Coverage, RunOutcome, Summary
 from conformance.report.wording import headline
 from conformance.stream import MODEL, Block, CaseVerdict, End, Notice, RequirementInfo, Subject
 from conformance.verdict import Verdict
@@ -137,7 +137,7 @@ def test_a_verdict_whose_block_never_came_is_not_lost() -> None:
         results = summary.to_results()
         assert results["requirements"]["FR1"]["verdict"] == "fail"
         assert results["totals"]["verdicts"]["fail"] == 1
-        assert summary.outcome is Outcome.NONCONFORMANT
+        assert summary.outcome is RunOutcome.NONCONFORMANT
 
 
 def test_one_case_with_two_failed_requirements_is_one_case() -> None:
@@ -289,7 +289,7 @@ def test_a_run_with_listed_deviations_is_conformant_except_them_and_says_which_e
     )  # fmt: skip
     summary = Summary([run, block])
     summary.add(summary.conclude(seconds=1))
-    assert summary.outcome is Outcome.DEVIATES
+    assert summary.outcome is RunOutcome.DEVIATES
     assert summary.exit_code == 0
     assert wording.headline(summary).startswith("Conformant except 2 known deviations, 1 of which end the server.")
 
@@ -353,7 +353,7 @@ def test_the_exit_code_follows_from_what_was_counted(
 def test_a_run_without_its_end_is_incomplete_whatever_it_counted() -> None:
     summary = Summary(green()[:-1])
     run = summary.to_results()["run"]
-    assert summary.outcome is Outcome.INCOMPLETE
+    assert summary.outcome is RunOutcome.INCOMPLETE
     assert run["complete"] is False
     assert run["exit_code"] is None
     assert run["incomplete_reason"]
@@ -361,20 +361,20 @@ def test_a_run_without_its_end_is_incomplete_whatever_it_counted() -> None:
 
 def test_a_damaged_stream_is_incomplete_even_with_its_end() -> None:
     summary = Summary(green(), problem="line 3 is damaged")
-    assert summary.outcome is Outcome.INCOMPLETE
+    assert summary.outcome is RunOutcome.INCOMPLETE
     assert summary.incomplete_reason == "line 3 is damaged"
 
 
 def test_a_decoder_that_refuses_every_case_is_not_called_conformant() -> None:
     summary = only({"refused": 5, "not-applicable": 2})
     summary.add(summary.conclude(seconds=1.0))
-    assert summary.outcome is Outcome.REFUSED
+    assert summary.outcome is RunOutcome.REFUSED
     assert "nothing is read" in headline(summary)
 
 
 def test_a_whole_green_run_is_conformant() -> None:
     summary = Summary(green())
-    assert summary.outcome is Outcome.CONFORMANT
+    assert summary.outcome is RunOutcome.CONFORMANT
     assert summary.to_results()["run"]["exit_code"] == 0
     results = summary.to_results()
     assert summary.rate == results["totals"]["updates_per_second"] == 2439
@@ -438,9 +438,9 @@ def test_the_mix_is_compared_with_what_a_representative_run_has() -> None:
 
 def test_an_end_that_says_incomplete_is_believed() -> None:
     summary = Summary([*green()[:-1], End(exit_code=4, seconds=1, complete=False, incomplete_reason="budget spent")])
-    assert summary.outcome is Outcome.INCOMPLETE
+    assert summary.outcome is RunOutcome.INCOMPLETE
     assert summary.incomplete_reason == "budget spent"
 
 
 def test_an_exit_code_of_failure_is_never_conformant() -> None:
-    assert Summary([*green()[:-1], END]).outcome is Outcome.NONCONFORMANT
+    assert Summary([*green()[:-1], END]).outcome is RunOutcome.NONCONFORMANT

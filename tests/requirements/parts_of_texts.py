@@ -14,7 +14,7 @@ from conformance.checks.mysqlbinlog_output.generate import EXAMPLE_TEXT, example
 from conformance.checks.mysqlbinlog_output.judge import reference_text
 from conformance.checks.mysqlbinlog_output.run import row_events
 from conformance.checks.mysqlbinlog_replay.judge import compare_states, expected_of
-from conformance.checks.mysqlbinlog_replay.run import State
+from conformance.checks.mysqlbinlog_replay.run import TableContent
 from conformance.reference.binlog.rows import Row, RowsBody, rows_body
 from conformance.reference.event_types import EventType
 from conformance.reference.partial.diffs import Diff, Operation, encode_diffs
@@ -125,7 +125,7 @@ def _replayed(change: Callable[[bytes], bytes]) -> Callable[[bool], object]:
         got = expected_of(made, events).model.rows
         wanted = [made.model.rows[number] for number in range(len(got))]
         names = list(made.model.columns.json)
-        states = [State([], [tuple(row[name] for name in names) for row in rows]) for rows in (wanted, got)]
+        states = [TableContent([], [tuple(row[name] for name in names) for row in rows]) for rows in (wanted, got)]
         return compare_states(states[0], states[1], names)
 
     return judged

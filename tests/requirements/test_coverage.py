@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from conformance.requirements.catalogue import REQUIREMENTS, parse_rows
-from conformance.requirements.coverage import State, by_document, counts, lines, sentences, state_of
+from conformance.requirements.coverage import CoverageState, by_document, counts, lines, sentences, state_of
 
 ROOT = Path(__file__).parents[2]
 # Counted in the texts of the worklogs and of the article, one for each sentence that can hold or not.
@@ -27,14 +27,14 @@ def test_every_row_is_counted_once_and_under_its_document() -> None:
 
 
 def test_rows_about_old_servers_and_about_the_model_are_no_verdicts_about_the_server() -> None:
-    assert {name for name, row in REQUIREMENTS.items() if state_of(row) is State.UNRELEASED} == {"TF1"}
+    assert {name for name, row in REQUIREMENTS.items() if state_of(row) is CoverageState.UNRELEASED} == {"TF1"}
     for name in ("TL1", "TN1", "TN2", "TM1", "TF2", "TD3", "TI1"):
-        assert state_of(REQUIREMENTS[name]) is State.MODEL, name
+        assert state_of(REQUIREMENTS[name]) is CoverageState.MODEL, name
     for name in ("FR10", "X2", "W2a", "W2.text", "D4", "TMX1"):
-        assert state_of(REQUIREMENTS[name]) is State.OLD, name
+        assert state_of(REQUIREMENTS[name]) is CoverageState.OLD, name
     for name, row in REQUIREMENTS.items():
         if row.needs == ("OLD",) and name != "X1":  # X1: rows of old events are generated as well
-            assert state_of(row) in (State.OLD, State.NOT_JUDGED), name
+            assert state_of(row) in (CoverageState.OLD, CoverageState.NOT_JUDGED), name
 
 
 def test_a_row_goes_with_the_one_that_it_is_part_of() -> None:
@@ -47,7 +47,13 @@ def test_a_row_goes_with_the_one_that_it_is_part_of() -> None:
         '[[requirement]]\nid = "E"\nstatement = "s"\nreason = "r"\n'
     )
     found = [state_of(row) for row in parse_rows({"0.toml": text}).values()]
-    assert found == [State.MODEL, State.MODEL, State.JUDGED, State.WITHIN, State.NOT_JUDGED]
+    assert found == [
+        CoverageState.MODEL,
+        CoverageState.MODEL,
+        CoverageState.JUDGED,
+        CoverageState.WITHIN,
+        CoverageState.NOT_JUDGED,
+    ]
 
 
 def test_the_command_prints_each_row_that_is_not_judged_with_its_reason() -> None:
@@ -56,4 +62,4 @@ def test_the_command_prints_each_row_that_is_not_judged_with_its_reason() -> Non
     assert done.stdout.splitlines() == lines()
     said = re.findall(r"^(\S+) +not judged: \S", done.stdout, re.MULTILINE)
     assert said == [name for name, row in REQUIREMENTS.items() if row.reason is not None]
-    assert len(said) == counts()[State.NOT_JUDGED]
+    assert len(said) == counts()[CoverageState.NOT_JUDGED]

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from scenarios.budgets import Judged, judge
+from scenarios.budgets import JudgedBudget, judge
 from scenarios.codes import Code
 from scenarios.inline import SqliteStore
 from scenarios.matrix import Matrix, parse_matrix
@@ -29,7 +29,7 @@ must = "diffs > 0"
 """
 
 
-def judged(more: str, *rows: dict[str, int]) -> Judged:
+def judged(more: str, *rows: dict[str, int]) -> JudgedBudget:
     """The budget over rows that are 0 where nothing else is said."""
     matrix: Matrix = parse_matrix(TEXT.format(more=more), "small.toml")
     made = [

@@ -7,7 +7,7 @@ import pytest
 
 from conformance.servers.auto import Wishes, parse_server_option, resolve
 from conformance.servers.errors import ServerUnavailable, SpecError
-from conformance.servers.specs import Kind, parse_spec
+from conformance.servers.specs import SpecKind, parse_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -180,5 +180,5 @@ def test_a_missing_program_is_named(tmp_path: Path) -> None:
 
 
 def test_kinds_are_words_of_the_contract() -> None:
-    assert [kind.value for kind in Kind] == ["auto", "process", "docker", "mysql", "none", "recorded"]
+    assert [kind.value for kind in SpecKind] == ["auto", "process", "docker", "mysql", "none", "recorded"]
     assert pickle.loads(pickle.dumps(parse_spec("auto"))) == parse_spec("auto")

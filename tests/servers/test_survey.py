@@ -14,7 +14,7 @@ from conformance.servers.install import bundle
 from conformance.servers.install.apt_sources import Distribution, Source
 from conformance.servers.install.installation import Installation
 from conformance.servers.run.template import template_directory
-from conformance.servers.survey import State
+from conformance.servers.survey import FactState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +65,7 @@ class Machine:
         return {fact.name: fact for fact in survey.survey()}
 
     def missing(self) -> list[str]:
-        return [name for name, fact in self.facts().items() if fact.state is State.MISSING]
+        return [name for name, fact in self.facts().items() if fact.state is FactState.MISSING]
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_an_expired_index_is_told_before_the_run(machine: Machine) -> None:
     machine.refusal = ServerUnavailable("it has expired", "the way out", detail="  | W: noise\n  | E: is expired")
     facts = machine.facts()
     assert machine.missing() == ["server"]
-    assert (facts["apt"].state, facts["apt"].detail) == (State.ABSENT, "it has expired | E: is expired")
+    assert (facts["apt"].state, facts["apt"].detail) == (FactState.ABSENT, "it has expired | E: is expired")
     assert facts["apt"].remedy == "the way out"
 
 
@@ -124,7 +124,7 @@ def test_too_little_room_too_few_files_and_no_programs_are_each_told(machine: Ma
     machine.patch.setattr(os, "statvfs", lambda _: os.statvfs_result((*flags[:8], os.ST_NOEXEC, flags[9])))
     machine.room((800 << 20) - 1)
     cache = machine.facts()["cache space"]
-    assert cache.state is State.MISSING
+    assert cache.state is FactState.MISSING
     assert "800 MiB are needed" in cache.detail
     assert "room for 12 files only (inodes), 1000 are needed" in cache.detail
     assert "no program can be started there (mounted noexec)" in cache.detail
@@ -134,7 +134,7 @@ def test_too_little_room_too_few_files_and_no_programs_are_each_told(machine: Ma
 def test_a_tmpdir_that_programs_cannot_use_is_told(machine: Machine, tmp_path: Path) -> None:
     machine.patch.setenv("TMPDIR", str(tmp_path / "nowhere"))
     fact = machine.facts()["run space"]
-    assert (fact.state, fact.remedy) == (State.MISSING, "set TMPDIR to a directory that can be written")
+    assert (fact.state, fact.remedy) == (FactState.MISSING, "set TMPDIR to a directory that can be written")
 
 
 def test_a_system_without_proc_is_told(machine: Machine) -> None:
@@ -147,5 +147,5 @@ def test_a_system_without_shared_memory_is_told_and_lacks_nothing(machine: Machi
     assert "shared memory" not in machine.facts()
     machine.patch.setattr(survey, "has_semaphores", lambda: False)
     fact = machine.facts()["shared memory"]
-    assert (fact.state, fact.remedy) == (State.ABSENT, "mount a tmpfs at /dev/shm")
+    assert (fact.state, fact.remedy) == (FactState.ABSENT, "mount a tmpfs at /dev/shm")
     assert machine.missing() == []

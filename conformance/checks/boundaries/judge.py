@@ -13,8 +13,8 @@ from conformance.reference.binlog.header import FOOTER_SIZE, MAGIC, checksum_of
 from conformance.reference.boundaries import unmarked
 from conformance.reference.boundaries.markers import BoundaryType, mark, marker_of, marker_title
 from conformance.reference.boundaries.observed_event import GTID_TYPES, ObservedEvent, observe
-from conformance.reference.boundaries.reader import Kind, read_groups
-from conformance.reference.boundaries.shipped import ShippedParser, State
+from conformance.reference.boundaries.reader import GroupKind, read_groups
+from conformance.reference.boundaries.shipped import ParserState, ShippedParser
 from conformance.reference.boundaries.source import mark_stream
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType, event_name
@@ -174,7 +174,7 @@ def transactions_of(events: Iterable[bytes]) -> list[Group]:
     The markers of a server have a judge of their own.
     """
     groups = read_groups(BytesIO(b"".join(without_marks(events))), 0, footer=FOOTER_SIZE)
-    return [group for group in groups if group.kind is not Kind.FRAME]
+    return [group for group in groups if group.kind is not GroupKind.FRAME]
 
 
 def judge_shipped(events: Sequence[bytes], groups: int, gtids: frozenset[str] | None) -> list[Problem]:
@@ -195,12 +195,12 @@ def judge_shipped(events: Sequence[bytes], groups: int, gtids: frozenset[str] | 
                     message="the model of the shipped parser refuses a real transaction",
                 )
             )
-    if parser.state is not State.NONE:
+    if parser.state is not ParserState.NONE:
         problems.append(
             Problem("end of the stream", "outside a transaction", parser.state.value, "a real transaction has no end")
         )
     found = transactions_of(events)
-    strange = [str(group.kind) for group in found if group.kind in (Kind.OPEN, Kind.FRAGMENT)]
+    strange = [str(group.kind) for group in found if group.kind in (GroupKind.OPEN, GroupKind.FRAGMENT)]
     names = [group.gtid for group in found if group.gtid is not None]
     for what, expected, got in (
         ("transactions", groups, len(found)),
@@ -250,8 +250,8 @@ def judge_relay_logs(files: Sequence[bytes], gtids: Sequence[str | None]) -> lis
 def _relayed_groups(data: bytes) -> tuple[list[Group], str]:
     """The transactions of one relay log, and what in it is strange. Raises :class:`CodecError`."""
     events = without_marks(split_log(data))  # markers of the source's own are judged by themselves
-    found = [group for group in read_groups(BytesIO(file_of(events)), relay=True) if group.kind is not Kind.FRAME]
-    strange = [str(group.kind) for group in found if group.kind in (Kind.OPEN, Kind.FRAGMENT)]
+    found = [group for group in read_groups(BytesIO(file_of(events)), relay=True) if group.kind is not GroupKind.FRAME]
+    strange = [str(group.kind) for group in found if group.kind in (GroupKind.OPEN, GroupKind.FRAGMENT)]
     receiver, parser = unmarked.Receiver(relay=True), ShippedParser()
     broken = [event for event in map(observe, events) if receiver.feed(event).broken or parser.feed(event)]
     said = f"{strange}, {[event_name(event.type) for event in broken]}" if strange or broken else ""

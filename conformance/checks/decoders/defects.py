@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.decoder_case import DecoderCase, Equality
 from conformance.cases.shrinking.logs import shrink_log
 from conformance.checks.decoders.suite.reading import Reading, read_log
-from conformance.judge.decoding.difference import MISSING, Difference, Kind
+from conformance.judge.decoding.difference import MISSING, Difference, DifferenceKind
 from conformance.judge.decoding.exact_json import parse
 from conformance.judge.decoding.signatures import signature_of
 from conformance.requirements.reading import rules_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Self
 
-    from conformance.harness.decoders import Judged, OpenedSubject
+    from conformance.harness.decoders import JudgedCase, OpenedSubject
     from conformance.judge.decoding.judge import Judgement
 
 PRINTER: Final = "mysqlbinlog"
@@ -41,7 +41,7 @@ class Defect:
 
     signature: str
     case: DecoderCase
-    judged: Judged
+    judged: JudgedCase
     judgement: Judgement
     expected: tuple[str, ...]
     resolved: tuple[str, ...]
@@ -62,9 +62,9 @@ def signatures_of(judgement: Judgement) -> tuple[str, ...]:
     return tuple(dict.fromkeys([judgement.signature, *further]))
 
 
-def distinct(sightings: Iterable[tuple[DecoderCase, Judged]]) -> list[tuple[str, DecoderCase, Judged]]:
+def distinct(sightings: Iterable[tuple[DecoderCase, JudgedCase]]) -> list[tuple[str, DecoderCase, JudgedCase]]:
     """The smallest Case of each signature, worst first. One whose verdict has the signature comes before others."""
-    best: dict[str, tuple[tuple[object, ...], DecoderCase, Judged]] = {}
+    best: dict[str, tuple[tuple[object, ...], DecoderCase, JudgedCase]] = {}
     for case, judged in sightings:
         if judged.judgement is None:
             continue
@@ -77,7 +77,7 @@ def distinct(sightings: Iterable[tuple[DecoderCase, Judged]]) -> list[tuple[str,
 
 
 def defects_of(
-    subject: OpenedSubject, sightings: Iterable[tuple[DecoderCase, Judged]], *, seconds: float
+    subject: OpenedSubject, sightings: Iterable[tuple[DecoderCase, JudgedCase]], *, seconds: float
 ) -> Iterator[Defect]:
     """The distinct defects, each shrunk within its share of the time."""
     deadline = time.monotonic() + seconds
@@ -94,7 +94,12 @@ class _Witness:
     """One Case of a signature, and the question whether another log shows the same."""
 
     def __init__(
-        self, subject: OpenedSubject, signature: str, case: DecoderCase, judged: Judged, reads: Callable[[bytes], bool]
+        self,
+        subject: OpenedSubject,
+        signature: str,
+        case: DecoderCase,
+        judged: JudgedCase,
+        reads: Callable[[bytes], bool],
     ) -> None:
         self.subject = subject
         self.signature = signature
@@ -220,27 +225,27 @@ class _Printer:
 # --- words -----------------------------------------------------------------------------------------------------------
 
 _FACTS: Final = {
-    Kind.MISSING_CHANGE: "the row change of {event} does not arrive",
-    Kind.EXTRA_CHANGE: "a row change arrives that is not in the log",
-    Kind.REPEATED_CHANGE: "a row change arrives twice",
-    Kind.MOVED_CHANGE: "row changes arrive in another order",
-    Kind.MALFORMED: "a row change arrives in no form of the protocol",
-    Kind.TABLE: "a row change arrives under another table: {got} instead of {expected}",
-    Kind.OPERATION: "a row change arrives as {got}, but is {expected}",
-    Kind.HEADER: "the {field} of a row change is {got} instead of {expected}",
-    Kind.MISSING_IMAGE: "the {field} image of a row does not arrive",
-    Kind.EXTRA_IMAGE: "a {field} image arrives that is not in the log",
-    Kind.MISSING_COLUMN: "{what} does not arrive",
-    Kind.EXTRA_COLUMN: "a column arrives that is not in the image",
-    Kind.ABSENT_AS_NULL: "a column that is not in the image arrives as NULL",
-    Kind.NULL: "{what} arrives as {got} instead of {expected}",
-    Kind.FORM: "a document arrives in another form: {got} instead of {expected}",
-    Kind.MISSING_DIFF: "a diff of a JSON column does not arrive: {expected}",
-    Kind.EXTRA_DIFF: "a diff arrives that is not in the log: {got}",
-    Kind.MOVED_DIFF: "diffs arrive in another order",
-    Kind.DIFF: "a diff arrives with another {cause}: {got} instead of {expected}",
-    Kind.ALTERED: "{what} arrives altered: {got} instead of {expected}",
-    Kind.TYPE: "{what} arrives without its type: {got} instead of {expected}",
+    DifferenceKind.MISSING_CHANGE: "the row change of {event} does not arrive",
+    DifferenceKind.EXTRA_CHANGE: "a row change arrives that is not in the log",
+    DifferenceKind.REPEATED_CHANGE: "a row change arrives twice",
+    DifferenceKind.MOVED_CHANGE: "row changes arrive in another order",
+    DifferenceKind.MALFORMED: "a row change arrives in no form of the protocol",
+    DifferenceKind.TABLE: "a row change arrives under another table: {got} instead of {expected}",
+    DifferenceKind.OPERATION: "a row change arrives as {got}, but is {expected}",
+    DifferenceKind.HEADER: "the {field} of a row change is {got} instead of {expected}",
+    DifferenceKind.MISSING_IMAGE: "the {field} image of a row does not arrive",
+    DifferenceKind.EXTRA_IMAGE: "a {field} image arrives that is not in the log",
+    DifferenceKind.MISSING_COLUMN: "{what} does not arrive",
+    DifferenceKind.EXTRA_COLUMN: "a column arrives that is not in the image",
+    DifferenceKind.ABSENT_AS_NULL: "a column that is not in the image arrives as NULL",
+    DifferenceKind.NULL: "{what} arrives as {got} instead of {expected}",
+    DifferenceKind.FORM: "a document arrives in another form: {got} instead of {expected}",
+    DifferenceKind.MISSING_DIFF: "a diff of a JSON column does not arrive: {expected}",
+    DifferenceKind.EXTRA_DIFF: "a diff arrives that is not in the log: {got}",
+    DifferenceKind.MOVED_DIFF: "diffs arrive in another order",
+    DifferenceKind.DIFF: "a diff arrives with another {cause}: {got} instead of {expected}",
+    DifferenceKind.ALTERED: "{what} arrives altered: {got} instead of {expected}",
+    DifferenceKind.TYPE: "{what} arrives without its type: {got} instead of {expected}",
 }
 _ARTICLES: Final = {"ENUM", "INT", "INTEGER", "UNSIGNED", "OPAQUE", "OBJECT", "ARRAY"}
 
@@ -263,7 +268,7 @@ def sentence(defect: Defect) -> str:
         expected=_cut(found.expected),
         got=_cut(found.got),
     )
-    if found.cause and "{cause}" not in _FACTS[found.kind] and found.kind is not Kind.TYPE:
+    if found.cause and "{cause}" not in _FACTS[found.kind] and found.kind is not DifferenceKind.TYPE:
         fact += f" ({found.cause})"
     if judgement.verdict is Verdict.SILENT_LOSS:
         fact += ", and nothing says so"

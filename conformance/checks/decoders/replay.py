@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from conformance.cases.decoder_case import DecoderCase
-    from conformance.harness.decoders import Judged
+    from conformance.harness.decoders import JudgedCase
 
 PREFIX: Final = "decoder:"
 _DIFFERENCES: Final = 8
@@ -105,7 +105,7 @@ def _replay(cases: list[DecoderCase], subject: str) -> ExitCode:
     return code
 
 
-def _word(judged: Judged) -> tuple[str, ExitCode]:
+def _word(judged: JudgedCase) -> tuple[str, ExitCode]:
     if judged.verdict is Verdict.PASS:
         return "FIXED", ExitCode.OK
     if judged.verdict in (Verdict.NOT_RUN, Verdict.NOT_APPLICABLE):
@@ -113,13 +113,13 @@ def _word(judged: Judged) -> tuple[str, ExitCode]:
     return "FAILED", ExitCode.NONCONFORMANT
 
 
-def _verdict(judged: Judged) -> str:
+def _verdict(judged: JudgedCase) -> str:
     judgement = judged.judgement
     message = judged.reason if judgement is None else judgement.message
     return f"{judged.verdict}: {message}" if message else str(judged.verdict)
 
 
-def _lines(case: DecoderCase, judged: Judged) -> Iterator[str]:
+def _lines(case: DecoderCase, judged: JudgedCase) -> Iterator[str]:
     judgement, answer = judged.judgement, judged.answer
     if judgement is None or judgement.verdict is Verdict.PASS:
         return

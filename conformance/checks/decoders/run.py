@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from conformance.checks.decoders.accusations.proof import Proof
     from conformance.checks.decoders.defects import Defect
     from conformance.harness.check import Check
-    from conformance.harness.decoders import Judged
+    from conformance.harness.decoders import JudgedCase
     from conformance.harness.recorder import BlockRecord
     from conformance.stream import Subject
 
@@ -79,7 +79,7 @@ def info_of(case: DecoderCase) -> CaseInfo:
     )
 
 
-def record_case(block: BlockRecord, case: DecoderCase, judged: Judged, replay: str, spec: str) -> None:
+def record_case(block: BlockRecord, case: DecoderCase, judged: JudgedCase, replay: str, spec: str) -> None:
     """Count and show the verdict on one Case, as far as it may be said of the subject's program."""
     judgement, answer = judged.judgement, judged.answer
     if judgement is None:

@@ -19,7 +19,7 @@ _LOB_FIRST: Final = "0018"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class TableKind:
     """A kind of table. ``page``: physical page size. ``root``: place of the SDI root in page 0 (innodb-sdi B.3)."""
 
     name: str
@@ -29,14 +29,14 @@ class Kind:
     file: str = "t"
 
 
-DYNAMIC: Final = Kind("dynamic", "ROW_FORMAT = DYNAMIC")
+DYNAMIC: Final = TableKind("dynamic", "ROW_FORMAT = DYNAMIC")
 KINDS: Final = (
     DYNAMIC,
-    Kind("compact", "ROW_FORMAT = COMPACT"),
-    Kind("redundant", "ROW_FORMAT = REDUNDANT"),
-    Kind("compressed-8k", "ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 8", 8192, 5385),
-    Kind("compressed-4k", "ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 4", 4096, 2825),
-    Kind("partitioned", "PARTITION BY KEY () PARTITIONS 2", file="t#p#p0"),
+    TableKind("compact", "ROW_FORMAT = COMPACT"),
+    TableKind("redundant", "ROW_FORMAT = REDUNDANT"),
+    TableKind("compressed-8k", "ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 8", 8192, 5385),
+    TableKind("compressed-4k", "ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 4", 4096, 2825),
+    TableKind("partitioned", "PARTITION BY KEY () PARTITIONS 2", file="t#p#p0"),
 )
 
 
@@ -55,27 +55,27 @@ def all_cases() -> Iterator[SqlCase]:
         yield behind_prefix(kind)
 
 
-def _create(kind: Kind) -> SqlStatement:
+def _create(kind: TableKind) -> SqlStatement:
     """The file-per-table clause stands before partitions, and REDUNDANT tables have it as well."""
     words, _, partitions = kind.options.partition("PARTITION")
     options = " ".join(filter(None, (_OWN_FILE, words.strip(), f"PARTITION{partitions}" if partitions else "")))
     return SqlStatement(sql=f"CREATE TABLE t (id INT PRIMARY KEY, j JSON) {options}")
 
 
-def _load(kind: Kind, variable: str = "@file") -> SqlStatement:
+def _load(kind: TableKind, variable: str = "@file") -> SqlStatement:
     return SqlStatement(sql=f"SET {variable} = LOAD_FILE(CONCAT(@@datadir, DATABASE(), '/{kind.file}.ibd'))")
 
 
-def _written(kind: Kind) -> tuple[SqlStatement, ...]:
+def _written(kind: TableKind) -> tuple[SqlStatement, ...]:
     """Statements that write the file out and take a copy of it."""
     return (SqlStatement(sql="FLUSH TABLES t FOR EXPORT"), _load(kind), SqlStatement(sql="UNLOCK TABLES"))
 
 
-def _field(kind: Kind, page: str, at: int, width: int) -> str:
+def _field(kind: TableKind, page: str, at: int, width: int) -> str:
     return f"HEX(SUBSTR(@file, {page} * {kind.page} + {at + 1}, {width}))"
 
 
-def _pages(kind: Kind, answer: str, page_type: str) -> str:
+def _pages(kind: TableKind, answer: str, page_type: str) -> str:
     """An aggregate over the pages of a type; NULL without a copy of the file."""
     return (
         f"WITH RECURSIVE pages (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM pages WHERE n < 15) "
@@ -85,7 +85,7 @@ def _pages(kind: Kind, answer: str, page_type: str) -> str:
 
 
 def _case(
-    name: str, kind: Kind, requirement: str, statements: tuple[SqlStatement, ...], query: str, *, written: str,
+    name: str, kind: TableKind, requirement: str, statements: tuple[SqlStatement, ...], query: str, *, written: str,
     shipped: str, deviation: str, note: str, changed: tuple[str, ...] = (),
 ) -> SqlCase:  # fmt: skip
     """A Case whose last statement is judged. ``changed``: global variables that it sets.
@@ -107,14 +107,14 @@ def _case(
                    statements=(*statements, judged))  # fmt: skip
 
 
-def copies(kind: Kind) -> SqlCase:
+def copies(kind: TableKind) -> SqlCase:
     """SDI6, SDI30: the roots of two copies are pages of a new file."""
     query = _pages(kind, "COUNT(*)", _SDI)
     return _case("sdi-one-copy", kind, "SDI30", (_create(kind), *_written(kind)), query, written="2", shipped="1",
                  deviation="sdi-one-copy", note="how many pages of a new file are roots of its SDI")  # fmt: skip
 
 
-def index_ids(kind: Kind) -> SqlCase:
+def index_ids(kind: TableKind) -> SqlCase:
     """SDI10: copy 0 has the index id -1, copy 1 has -2."""
     query = _pages(kind, f"GROUP_CONCAT({_field(kind, 'n', 66, 8)} ORDER BY n)", _SDI)
     return _case("sdi-one-index-id", kind, "SDI10", (_create(kind), *_written(kind)), query,
@@ -122,7 +122,7 @@ def index_ids(kind: Kind) -> SqlCase:
                  note="the index ids of the SDI pages of a new file")  # fmt: skip
 
 
-def roots(kind: Kind) -> SqlCase:
+def roots(kind: TableKind) -> SqlCase:
     """SDI31: pages 1 and 2 have both root page numbers in the eight bytes of the flush LSN."""
     first, second = (_field(kind, str(page), 26, 8) for page in (1, 2))
     query = (
@@ -136,7 +136,7 @@ def roots(kind: Kind) -> SqlCase:
                  note="the flush LSN of pages 1 and 2; version and root number in page 0")  # fmt: skip
 
 
-def flushing(kind: Kind) -> SqlCase:
+def flushing(kind: TableKind) -> SqlCase:
     """SDI28, SDI33: when a DDL statement returns, the file has the SDI that it wrote."""
     before = SqlStatement(sql="SET @before = @file")
     idle = SqlStatement(sql=f"SET GLOBAL {_NO_IDLE_FLUSH} = 0")
@@ -177,7 +177,7 @@ def _update() -> SqlStatement:
     return SqlStatement(sql="UPDATE t SET j = JSON_SET(j, '$.s', REPEAT('u', 300))")
 
 
-def entry_length(kind: Kind) -> SqlCase:
+def entry_length(kind: TableKind) -> SqlCase:
     """LOB19: four bytes of an index entry have the length."""
     insert = SqlStatement(sql="INSERT INTO t VALUES (1, JSON_OBJECT('p', REPEAT('p', 9000)))")
     length = _field(kind, "n", 96 + 52, 4)
@@ -198,7 +198,7 @@ def threshold() -> SqlCase:
                  note="the version in the first page, after an update of a document that fits into it")  # fmt: skip
 
 
-def behind_prefix(kind: Kind) -> SqlCase:
+def behind_prefix(kind: TableKind) -> SqlCase:
     """LOB25: no partial update where the record keeps a prefix of the column."""
     version = _field(kind, "n", 40, 4)
     statements = (_create(kind), _insert(40000), _update(), *_written(kind))

@@ -44,6 +44,6 @@ def test_documents(check: Check) -> None:
             mine = [told for outcome, told in problems if outcome.plan.step is step]
             with check.part(requirement, requirement).block(number, cases=len(mine)) as block:
                 block.differs(*(problem for told in mine for problem in told))
-        engine = [told for outcome, told in problems if outcome.plan.kind is not documents.Kind.INLINE]
+        engine = [told for outcome, told in problems if outcome.plan.kind is not documents.RowKind.INLINE]
         with check.part("LOB11", "LOB11").block(number, cases=len(engine)) as block:
             block.differs(*(problem for told in engine for problem in told))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _COMPANION: Final = 200  # characters of a member that changes too, so that the sum of the lengths can be chosen
 
 
-class Kind(StrEnum):
+class RowKind(StrEnum):
     """The kind of a row, by what it shows of the ranges."""
 
     INLINE = "in the record"
@@ -46,7 +46,7 @@ class Plan:
 
     id: int
     step: Step
-    kind: Kind
+    kind: RowKind
     before: int = 0
     behind: int = 0
 
@@ -54,7 +54,7 @@ class Plan:
     def insert(self) -> str:
         """The row with the article's first document."""
         document = f"CAST('{self.step.document}' AS JSON)"
-        if self.kind is not Kind.INLINE:
+        if self.kind is not RowKind.INLINE:
             document = (f"JSON_OBJECT('a', REPEAT('a', {self.before}), 'c', REPEAT('c', {_COMPANION}), "
                         f"'d', {document}, 'z', REPEAT('z', {self.behind}))")  # fmt: skip
         return f"INSERT INTO t VALUES ({self.id}, {document})"
@@ -62,7 +62,7 @@ class Plan:
     @property
     def prepare(self) -> Iterator[str]:
         """The statements before the judged step: a version above 1 where copies are counted, and earlier steps."""
-        if self.kind is Kind.COPIES:
+        if self.kind is RowKind.COPIES:
             yield self._update(f"JSON_SET(j, '$.c', REPEAT('e', {SMALL + 20}))")
         for step in earlier(self.step):
             yield self._update(step.at(self._root))
@@ -71,25 +71,25 @@ class Plan:
     def companion(self) -> int:
         """Length of the companion's new string, whose range is one byte longer."""
         written = sum(length for _, length in self.step.ranges)
-        return SMALL - written - (self.kind is Kind.LIMIT)
+        return SMALL - written - (self.kind is RowKind.LIMIT)
 
     @property
     def update(self) -> str:
         """The judged statement."""
         call = self.step.at(self._root)
-        if self.kind in (Kind.LIMIT, Kind.BEYOND):
+        if self.kind in (RowKind.LIMIT, RowKind.BEYOND):
             call = f"JSON_SET({call}, '$.c', REPEAT('x', {self.companion}))"
         return self._update(call)
 
     @property
     def _root(self) -> str:
-        return "$" if self.kind is Kind.INLINE else "$.d"
+        return "$" if self.kind is RowKind.INLINE else "$.d"
 
     def _update(self, call: str) -> str:
         return f"UPDATE t SET j = {call} WHERE id = {self.id}"
 
 
-class Outcome(NamedTuple):
+class RowOutcome(NamedTuple):
     """One row before and after its statement: from the file, the binary log, and JSON_STORAGE_FREE."""
 
     plan: Plan
@@ -103,16 +103,16 @@ def plans(draw: Draw, count: int) -> list[Plan]:
     """``count`` rows of each kind for each step; half of them have the document near the end of the first page."""
     found: list[Plan] = []
     for step in STEPS:
-        found.append(Plan(len(found), step, Kind.INLINE))
+        found.append(Plan(len(found), step, RowKind.INLINE))
         for _ in range(count):
             before = 15_150 + draw.below(330) if draw.below(2) else 9_000 + draw.below(4_000)
             behind = draw.below(20_000)
-            for kind in (Kind.COPIES, Kind.LIMIT, Kind.BEYOND):
+            for kind in (RowKind.COPIES, RowKind.LIMIT, RowKind.BEYOND):
                 found.append(Plan(len(found), step, kind, before, behind))
     return found
 
 
-def outcomes(server: Server, session: Connection, rows: Sequence[Plan]) -> Iterator[Outcome]:
+def outcomes(server: Server, session: Connection, rows: Sequence[Plan]) -> Iterator[RowOutcome]:
     """Store the rows, run each one's statement, and give what the server shows of it."""
     create(session)
     session.execute_many([plan.insert for plan in rows]).check()
@@ -127,7 +127,7 @@ def outcomes(server: Server, session: Connection, rows: Sequence[Plan]) -> Itera
         capture.close()
     new, free_after = opened(table_file(session)).rows, _free(session)
     for plan, images, *both in zip(rows, logged, free, free_after, strict=True):
-        yield Outcome(plan, old[plan.id], new[plan.id], images, (both[0], both[1]))
+        yield RowOutcome(plan, old[plan.id], new[plan.id], images, (both[0], both[1]))
 
 
 def _free(session: Connection) -> list[int]:
@@ -137,21 +137,21 @@ def _free(session: Connection) -> list[int]:
 # --- judging ---------------------------------------------------------------------------------------------------------
 
 
-def judge(outcome: Outcome, *, any_version: bool = False) -> list[Problem]:
+def judge(outcome: RowOutcome, *, any_version: bool = False) -> list[Problem]:
     """Where a row is not as the article draws it. ``any_version``: small changes overwrite any version, not only 1."""
     plan, step = outcome.plan, outcome.plan.step
     found = [*_documents(outcome)]
-    if plan.kind is not Kind.INLINE:
+    if plan.kind is not RowKind.INLINE:
         found += _engine(outcome, any_version)
     previous = earlier(step)[-1].free if earlier(step) else 0
     gained = outcome.free[1] - outcome.free[0]
-    lost = 0 if plan.kind in (Kind.INLINE, Kind.COPIES) else _shrunk(plan)
+    lost = 0 if plan.kind in (RowKind.INLINE, RowKind.COPIES) else _shrunk(plan)
     if gained != step.free - previous + lost:
         found.append(_problem(plan, "JSON_STORAGE_FREE", step.free - previous + lost, gained))
     return found
 
 
-def stored(outcome: Outcome) -> list[Problem]:
+def stored(outcome: RowOutcome) -> list[Problem]:
     """Where the document before the first call is not stored in the bytes that are drawn (LOB5)."""
     start = place_of(outcome)
     if start is None:
@@ -159,16 +159,16 @@ def stored(outcome: Outcome) -> list[Problem]:
     return []
 
 
-def place_of(outcome: Outcome) -> int | None:
+def place_of(outcome: RowOutcome) -> int | None:
     """Where the article's document stands in the stored one, type byte excluded, which the parent's entry has."""
-    if outcome.plan.kind is Kind.INLINE:
+    if outcome.plan.kind is RowKind.INLINE:
         return 1 if outcome.before.document == outcome.plan.step.before else None
     body = outcome.plan.step.before[1:]
     start = outcome.before.document.find(body)
     return start if start >= 0 and outcome.before.document.find(body, start + 1) < 0 else None
 
 
-def _documents(outcome: Outcome) -> Iterator[Problem]:
+def _documents(outcome: RowOutcome) -> Iterator[Problem]:
     """The document of the file and of the log is the drawn one, and nothing around it has changed."""
     plan, step = outcome.plan, outcome.plan.step
     start = place_of(outcome)
@@ -176,10 +176,10 @@ def _documents(outcome: Outcome) -> Iterator[Problem]:
         yield from stored(outcome)
         return
     expected = bytearray(outcome.before.document)
-    if plan.kind is Kind.INLINE:
+    if plan.kind is RowKind.INLINE:
         expected[0] = step.after[0]
     expected[start : start + len(step.after) - 1] = step.after[1:]
-    if plan.kind in (Kind.LIMIT, Kind.BEYOND):
+    if plan.kind in (RowKind.LIMIT, RowKind.BEYOND):
         # A companion of 200 characters begins behind two bytes of length; its new length has one byte.
         at = expected.index(b"\xc8\x01" + b"c" * _COMPANION)
         expected[at : at + 1 + plan.companion] = bytes([plan.companion]) + b"x" * plan.companion
@@ -193,7 +193,7 @@ def _shrunk(plan: Plan) -> int:
     return 2 + _COMPANION - (1 + plan.companion)
 
 
-def _engine(outcome: Outcome, any_version: bool) -> Iterator[Problem]:
+def _engine(outcome: RowOutcome, any_version: bool) -> Iterator[Problem]:
     """Yield the problems of the ranges as the pages show them: their number, or the sum of their lengths."""
     plan, before, after = outcome.plan, outcome.before.lob, outcome.after.lob
     if before is None or after is None:
@@ -202,15 +202,15 @@ def _engine(outcome: Outcome, any_version: bool) -> Iterator[Problem]:
     if before.first.number != after.first.number:
         yield _problem(plan, "first page", before.first.number, after.first.number)
         return
-    small = plan.kind is Kind.LIMIT or (plan.kind is Kind.COPIES and any_version)
+    small = plan.kind is RowKind.LIMIT or (plan.kind is RowKind.COPIES and any_version)
     version = before.current + (not small)
     if after.current != version:
         yield _problem(plan, "version", version, after.current)
-    elif plan.kind is Kind.COPIES and not small:
+    elif plan.kind is RowKind.COPIES and not small:
         yield from _copies(outcome, before, after)
 
 
-def _copies(outcome: Outcome, before: PlainLob, after: PlainLob) -> Iterator[Problem]:
+def _copies(outcome: RowOutcome, before: PlainLob, after: PlainLob) -> Iterator[Problem]:
     """Each piece is copied once for each range in it, and a copy differs from the one before it in its range alone."""
     start = place_of(outcome)
     if start is None:

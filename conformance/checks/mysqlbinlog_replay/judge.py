@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.checks.mysqlbinlog_replay.run import State
+from conformance.checks.mysqlbinlog_replay.run import TableContent
 from conformance.judge.problem import Problem
 from conformance.judge.replica import LogDiffersError, Refusal, ReplicaModel, transactions
 from conformance.requirements.versions import applies
@@ -86,7 +86,7 @@ def expected_of(script: Script, events: Sequence[bytes], *, refuses: bool = True
     return Expected(model, None)
 
 
-def compare_states(expected: State, got: State, names: Sequence[str]) -> list[Problem]:
+def compare_states(expected: TableContent, got: TableContent, names: Sequence[str]) -> list[Problem]:
     """Rows that differ between the two servers."""
     problems: list[Problem] = []
     for what, wanted, found in (
@@ -111,7 +111,7 @@ def compare_states(expected: State, got: State, names: Sequence[str]) -> list[Pr
     return problems
 
 
-def _expected_state(script: Script, source: State, model: ReplicaModel) -> State:
+def _expected_state(script: Script, source: TableContent, model: ReplicaModel) -> TableContent:
     """The source's rows, with the documents as the applier stores them: their free space may differ (requirements
     NR5)."""
     case = script.case
@@ -124,7 +124,7 @@ def _expected_state(script: Script, source: State, model: ReplicaModel) -> State
         for name, document in model.rows[index].items():
             values[places[name]] = document
         stored.append(tuple(values))
-    return State(source.texts, stored)
+    return TableContent(source.texts, stored)
 
 
 def _stopped(

@@ -34,7 +34,7 @@ _STORED: Final = (
 )
 
 
-class State(NamedTuple):
+class TableContent(NamedTuple):
     """All rows of a table in order of the selector: as the server prints them, and as it stores them."""
 
     texts: list[tuple[bytes | None, ...]]
@@ -61,9 +61,9 @@ class Replay(NamedTuple):
     """The result of a block. ``target`` is ``None`` where the replay stopped with an error."""
 
     events: tuple[bytes, ...]
-    source: State
+    source: TableContent
     replayed: Replayed
-    target: State | None
+    target: TableContent | None
 
 
 @contextmanager
@@ -107,7 +107,7 @@ def replay(servers: Servers, script: Script) -> Replay:
     return Replay(events, state, replayed, take_state(target, case) if replayed.error is None else None)
 
 
-def take_state(node: Node, case: UpdateCase) -> State:
+def take_state(node: Node, case: UpdateCase) -> TableContent:
     """Read a table, then empty it: the log of the DELETE has the rows as they were stored."""
     connection = node.connection
     name = quote_identifier(case.table.name)
@@ -121,7 +121,7 @@ def take_state(node: Node, case: UpdateCase) -> State:
     for _, event in readable_events(events):
         if isinstance(event.body, RowsBody) and event.body.type in DELETE_TYPES:
             stored += [row.before for row in event.body.rows if row.before is not None]
-    return State(list(texts), sorted(stored, key=lambda row: int(row[place])))
+    return TableContent(list(texts), sorted(stored, key=lambda row: int(row[place])))
 
 
 def _end_of_first(events: tuple[bytes, ...]) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.cases.by_hand.injection import SCHEMA, RowState
 from conformance.harness.injections import Tried, apply_in_blocks, record_tried
-from conformance.judge.damage.diverged import Judged, show
+from conformance.judge.damage.diverged import JudgedOutcome, show
 from conformance.servers.roles.injector import STATE, read_states
 from conformance.verdict import Verdict
 from generators import applier_transactions
@@ -53,9 +53,9 @@ def _made_of_null(applier: Applier, draw: Draw) -> Tried:
     query = f"{STATE} FROM {table} WHERE {'id < 0' if update else 'id > 0'} ORDER BY id"
     states = read_states(session, query, most=2)
     wrong = next((state for state in states if state != _NOTHING), _NOTHING) if len(states) == 2 else None
-    judged = Judged(Verdict.PASS)
+    judged = JudgedOutcome(Verdict.PASS)
     if wrong != _NOTHING:
-        judged = Judged(
+        judged = JudgedOutcome(
             Verdict.DIFFERS, "NULL that IGNORE lets through is no value of no bytes", show(_NOTHING), show(wrong)
         )
     return Tried(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.checks.replica_schema.case import states
 from conformance.judge.damage.applier import broken_stop
-from conformance.judge.damage.diverged import Judged, show
+from conformance.judge.damage.diverged import JudgedOutcome, show
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from conformance.checks.replica_schema.case import ReplicaSchema
 
 
-def judge(case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Judged:
+def judge(case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> JudgedOutcome:
     """Judge one Case. ``verdict``: the verdict for an outcome that is wrong and leaves the replica sound, by
     the basis of the requirement."""
     broken = broken_stop(outcome)
@@ -29,25 +29,31 @@ def judge(case: ReplicaSchema, outcome: ApplierOutcome, verdict: Verdict) -> Jud
         return _rows(Verdict.FAIL, "rows changed although the event was refused", outcome.before, outcome.after)
     if outcome.error != case.number:
         expected, got = (f"error {number}" if number else "applied" for number in (case.number, outcome.error))
-        return Judged(verdict, "another outcome than was observed", expected, f"{got} {outcome.message}".rstrip())
+        return JudgedOutcome(
+            verdict, "another outcome than was observed", expected, f"{got} {outcome.message}".rstrip()
+        )
     # After the repair the table has the source's shape.
     wanted = states(case.source if case.number else case.replica, case.expected)
     if not case.number:
-        return Judged(Verdict.PASS) if outcome.after == wanted else _rows(verdict, "other rows", wanted, outcome.after)
+        return (
+            JudgedOutcome(Verdict.PASS)
+            if outcome.after == wanted
+            else _rows(verdict, "other rows", wanted, outcome.after)
+        )
     second = outcome.second_start
     if second is None or second.error or not second.committed:
         got = "no start" if second is None else f"{second.error} {second.message}".rstrip()
-        return Judged(Verdict.FAIL, "the applier does not go on after the table was repaired", "it goes on", got)
+        return JudgedOutcome(Verdict.FAIL, "the applier does not go on after the table was repaired", "it goes on", got)
     if second.after != wanted:
         return _rows(verdict, "other rows after the repair", wanted, second.after)
-    return Judged(Verdict.PASS)
+    return JudgedOutcome(Verdict.PASS)
 
 
 def _rows(
     verdict: Verdict, rule: str, expected: tuple[RowState | None, ...], got: tuple[RowState | None, ...]
-) -> Judged:
+) -> JudgedOutcome:
     """The first column with a wrong value."""
     for wanted, found in zip(expected, got, strict=False):
         if wanted != found:
-            return Judged(verdict, rule, show(wanted), show(found))
-    return Judged(verdict, rule, f"{len(expected)} columns", f"{len(got)} columns")
+            return JudgedOutcome(verdict, rule, show(wanted), show(found))
+    return JudgedOutcome(verdict, rule, f"{len(expected)} columns", f"{len(got)} columns")

@@ -15,7 +15,7 @@ import pytest
 
 from conformance.cases.topology import Topology
 from conformance.harness.pairs.cloning import dumpable
-from conformance.harness.pairs.rebuilding import KINDS, Kind
+from conformance.harness.pairs.rebuilding import KINDS, RebuildKind
 from conformance.harness.pairs.records import PairRecords
 from conformance.harness.pairs.run import REPLICAS, SOURCES, PairRun
 from conformance.harness.updates.blocks import make_script
@@ -47,7 +47,7 @@ def met() -> Counter[str]:
 
 @pytest.mark.check("rebuilt")
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_rebuilt_replica(check: Check, met: Counter[str], kind: Kind) -> None:
+def test_rebuilt_replica(check: Check, met: Counter[str], kind: RebuildKind) -> None:
     """Documents that were equal as text, or by =, are still so after generated updates; every stop is known."""
     draw = Stream(check.seed, "rebuilt", kind.name)
     rows = check.part(kind.name)

@@ -60,7 +60,7 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class JudgedRows:
     """``values``: differences between log and table. ``events``: rows events whose values encode to other bytes."""
 
     values: tuple[Difference, ...]
@@ -161,7 +161,7 @@ def read(connection: Connection, made: Table) -> Rows:
     return rows
 
 
-def judge(observed: Observed) -> Judged:
+def judge(observed: Observed) -> JudgedRows:
     """Read the file as anybody could, and compare."""
     tells: dict[tuple[str, str], list[Any]] = {}
     different: list[Difference] = []
@@ -182,7 +182,7 @@ def judge(observed: Observed) -> Judged:
                 count += 1
     except CodecError as error:
         failed = Difference(count, "", "a log that can be read", str(error))
-        return Judged(values=(failed,), events=(failed,), event_count=count + 1)
+        return JudgedRows(values=(failed,), events=(failed,), event_count=count + 1)
     values: list[Difference] = []
     included = _included(observed)
     for operation, before, after in (
@@ -198,7 +198,7 @@ def judge(observed: Observed) -> Judged:
                     [[row[index] for index in columns] for row in rows],
                     tells.get((operation, image), ()),
                 )
-    return Judged(values=tuple(values), events=tuple(different), event_count=count)
+    return JudgedRows(values=tuple(values), events=tuple(different), event_count=count)
 
 
 def _included(observed: Observed) -> dict[tuple[str, str], Sequence[int]]:

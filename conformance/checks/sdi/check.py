@@ -36,7 +36,7 @@ _BATCH: Final = 20  # sequences between two shutdowns
 
 
 @dataclass(slots=True)
-class Judged:
+class JudgedBatch:
     """Problems and cases by requirement, and what a batch did."""
 
     cases: Counter[str] = field(default_factory=Counter)
@@ -84,8 +84,8 @@ def test_files_of_ddl_sequences(check: Check) -> None:
     check.narrate(f"  page sizes {_PAGE_SIZES[: check.size('page-sizes')]}, {time.monotonic() - begun:.0f} s")
 
 
-def _batch(check: Check, server: OwnServer, page_size: int, numbers: range, *, kill: bool) -> Judged:
-    judged = Judged()
+def _batch(check: Check, server: OwnServer, page_size: int, numbers: range, *, kill: bool) -> JudgedBatch:
+    judged = JudgedBatch()
     has = check.lab.questions.has
     sequences = [
         ddl_sequence(Stream("sdi", check.seed, page_size, number), page_size, number, has) for number in numbers
@@ -121,7 +121,9 @@ def _batch(check: Check, server: OwnServer, page_size: int, numbers: range, *, k
     return judged
 
 
-def _whole_directory(server: OwnServer, judged: Judged, tables: list[ShownTable], spaces: dict[int, Facts]) -> None:
+def _whole_directory(
+    server: OwnServer, judged: JudgedBatch, tables: list[ShownTable], spaces: dict[int, Facts]
+) -> None:
     """The tablespaces of a server that was shut down, except the one of the dictionary."""
     ibd2sdi = server.client_program("ibd2sdi")
     found = server.files.matching("*/*.ibd", "ddl*.ibd", "ibdata1")

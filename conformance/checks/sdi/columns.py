@@ -16,7 +16,7 @@ _PREFIX: Final = {"REDUNDANT": 790, "COMPACT": 790}  # bytes that an off-page va
 _REFERENCE: Final = 42  # the same in the other row formats
 
 
-class Kind(NamedTuple):
+class ColumnKind(NamedTuple):
     """A type, its default (none: an empty text), an expression over ``i``, the most bytes of a value, and what of a
     server it needs."""
 
@@ -28,37 +28,39 @@ class Kind(NamedTuple):
 
 
 KINDS: Final = (
-    Kind("int", "0", "i", 4),
-    Kind("tinyint", "-1", "i % 100", 1),
-    Kind("smallint unsigned", "65535", "i", 2),
-    Kind("mediumint", "NULL", "-i", 3),
-    Kind("bigint unsigned", "18446744073709551615", "i * 1000000007", 8),
-    Kind("decimal(20,5)", "1.50000", "i / 7", 10),
-    Kind("float", "1.5", "i / 4", 4),
-    Kind("double", "-2.25", "i / 8", 8),
-    Kind("bit(9)", "b'101'", "i", 2),
-    Kind("date", "'2020-02-29'", "'2000-01-01' + INTERVAL i DAY", 3),
-    Kind("time(3)", "'-12:30:00.125'", "sec_to_time(i)", 5),
-    Kind("datetime(6)", "CURRENT_TIMESTAMP(6)", "'2001-01-01' + INTERVAL i MINUTE", 8),
-    Kind("timestamp(2) NULL", "CURRENT_TIMESTAMP(2) ON UPDATE CURRENT_TIMESTAMP(2)", "'2002-02-02 02:02:02.25'", 5),
-    Kind("year", "'1999'", "1970 + i % 100", 1),
-    Kind("char(10)", "'a''b'", "concat('c', i)", 40),
-    Kind("char(5) CHARACTER SET utf16", "'ж'", "concat('w', i % 1000)", 20),
-    Kind("varchar(40) CHARACTER SET latin1 COLLATE latin1_german2_ci", "'ä\\\\n'", "concat('ß', i)", 40),
-    Kind("varchar(300)", "''", "repeat('v', i % 300)", 1_200),
-    Kind("binary(8)", "'x'", "concat('b', i)", 8),
-    Kind("varbinary(70)", "0xFF00", "repeat(x'80', i % 70)", 70),
-    Kind("tinyblob", "", "repeat('t', i)", _OFF_PAGE),  # the row may be too large by the prefix of any BLOB
-    Kind("tinytext", "", "concat('tiny', i)", _OFF_PAGE),
-    Kind("text", "(concat('a', 'b'))", "repeat('text', i * 40)", _OFF_PAGE),
-    Kind("mediumblob", "", "repeat('m', i * 300)", _OFF_PAGE),
-    Kind("longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "", "repeat('ü', i)", _OFF_PAGE),
-    Kind("json", "(json_array(1, 'x'))", "json_object('a', json_array(i, i + 1))", _OFF_PAGE),
-    Kind("enum('a','b''c','é')", "'é'", "1 + i % 3", 1),
-    Kind("set('x','y','z')", "'x,z'", "i % 8", 1),
-    Kind("vector(3)", "", "to_vector('[1, 2.5, -3]')", _OFF_PAGE, "statement VECTOR"),
-    Kind("geometry", "", "st_geomfromtext('LINESTRING(0 0, 1 2)')", _OFF_PAGE),
-    Kind("point SRID 4326", "", "st_srid(point(1, 2), 4326)", _OFF_PAGE, "srs 4326"),
+    ColumnKind("int", "0", "i", 4),
+    ColumnKind("tinyint", "-1", "i % 100", 1),
+    ColumnKind("smallint unsigned", "65535", "i", 2),
+    ColumnKind("mediumint", "NULL", "-i", 3),
+    ColumnKind("bigint unsigned", "18446744073709551615", "i * 1000000007", 8),
+    ColumnKind("decimal(20,5)", "1.50000", "i / 7", 10),
+    ColumnKind("float", "1.5", "i / 4", 4),
+    ColumnKind("double", "-2.25", "i / 8", 8),
+    ColumnKind("bit(9)", "b'101'", "i", 2),
+    ColumnKind("date", "'2020-02-29'", "'2000-01-01' + INTERVAL i DAY", 3),
+    ColumnKind("time(3)", "'-12:30:00.125'", "sec_to_time(i)", 5),
+    ColumnKind("datetime(6)", "CURRENT_TIMESTAMP(6)", "'2001-01-01' + INTERVAL i MINUTE", 8),
+    ColumnKind(
+        "timestamp(2) NULL", "CURRENT_TIMESTAMP(2) ON UPDATE CURRENT_TIMESTAMP(2)", "'2002-02-02 02:02:02.25'", 5
+    ),
+    ColumnKind("year", "'1999'", "1970 + i % 100", 1),
+    ColumnKind("char(10)", "'a''b'", "concat('c', i)", 40),
+    ColumnKind("char(5) CHARACTER SET utf16", "'ж'", "concat('w', i % 1000)", 20),
+    ColumnKind("varchar(40) CHARACTER SET latin1 COLLATE latin1_german2_ci", "'ä\\\\n'", "concat('ß', i)", 40),
+    ColumnKind("varchar(300)", "''", "repeat('v', i % 300)", 1_200),
+    ColumnKind("binary(8)", "'x'", "concat('b', i)", 8),
+    ColumnKind("varbinary(70)", "0xFF00", "repeat(x'80', i % 70)", 70),
+    ColumnKind("tinyblob", "", "repeat('t', i)", _OFF_PAGE),  # the row may be too large by the prefix of any BLOB
+    ColumnKind("tinytext", "", "concat('tiny', i)", _OFF_PAGE),
+    ColumnKind("text", "(concat('a', 'b'))", "repeat('text', i * 40)", _OFF_PAGE),
+    ColumnKind("mediumblob", "", "repeat('m', i * 300)", _OFF_PAGE),
+    ColumnKind("longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "", "repeat('ü', i)", _OFF_PAGE),
+    ColumnKind("json", "(json_array(1, 'x'))", "json_object('a', json_array(i, i + 1))", _OFF_PAGE),
+    ColumnKind("enum('a','b''c','é')", "'é'", "1 + i % 3", 1),
+    ColumnKind("set('x','y','z')", "'x,z'", "i % 8", 1),
+    ColumnKind("vector(3)", "", "to_vector('[1, 2.5, -3]')", _OFF_PAGE, "statement VECTOR"),
+    ColumnKind("geometry", "", "st_geomfromtext('LINESTRING(0 0, 1 2)')", _OFF_PAGE),
+    ColumnKind("point SRID 4326", "", "st_srid(point(1, 2), 4326)", _OFF_PAGE, "srs 4326"),
 )
 _SPATIAL: Final = ("geometry", "point")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from conformance.checks.sdi.data_file import SdiFile
-    from conformance.checks.sdi.run import Outcome, ShownTable
+    from conformance.checks.sdi.run import SequenceOutcome, ShownTable
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
 
@@ -72,7 +72,7 @@ class Taken:
     problems: list[Problem] = field(default_factory=list)
 
 
-def import_tables(server: OwnServer, connection: Connection, outcome: Outcome) -> Taken:
+def import_tables(server: OwnServer, connection: Connection, outcome: SequenceOutcome) -> Taken:
     """Make each table anew from its file, let it take the file, and compare rows and definition."""
     taken = Taken()
     texts = statements(outcome.files)
@@ -111,7 +111,9 @@ def _unsafe(files: Sequence[SdiFile], table: ShownTable) -> bool:
     return (versions and len(file.pages) > 1) or ("version_dropped" in private and (virtual or encoded))
 
 
-def _import(server: OwnServer, connection: Connection, table: ShownTable, text: str, outcome: Outcome) -> list[Problem]:
+def _import(
+    server: OwnServer, connection: Connection, table: ShownTable, text: str, outcome: SequenceOutcome
+) -> list[Problem]:
     given = _given(outcome, table)
     left = [name for name in given if name.endswith(".cfg")]  # files that DROP SCHEMA does not know
     connection.execute(f"CREATE SCHEMA {IMPORTED}")
@@ -127,7 +129,7 @@ def _import(server: OwnServer, connection: Connection, table: ShownTable, text: 
             connection.execute(f"DROP SCHEMA {IMPORTED}")
 
 
-def _given(outcome: Outcome, table: ShownTable) -> dict[str, bytes]:
+def _given(outcome: SequenceOutcome, table: ShownTable) -> dict[str, bytes]:
     """The exported files of a table and of its partitions, by their names in the schema that takes them."""
     stem = _file_of(outcome.files, table).name.removesuffix(".ibd").partition(_PARTITION)[0]
     found = {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from conformance.checks.sdi.data_file import SdiFile
-    from conformance.checks.sdi.run import Outcome, ShownTable
+    from conformance.checks.sdi.run import SequenceOutcome, ShownTable
     from conformance.reference.innodb.information_schema import Facts
     from conformance.reference.innodb.sdi import SdiObject
 
@@ -188,7 +188,7 @@ def has_none(file: SdiFile) -> Iterator[Problem]:
         )
 
 
-def records(outcome: Outcome) -> Iterator[Problem]:
+def records(outcome: SequenceOutcome) -> Iterator[Problem]:
     """SDI18: one record for each object: of the tables in their own files, and of each file's tablespace."""
     yield from table_records(outcome.files, [table for table in outcome.tables if table.own_file])
     yield from tablespace_records(outcome.files, outcome.spaces)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.by_hand.row_versions import DROP, IMPORT, statements
 from conformance.checks.sdi.data_file import read_file
 from conformance.judge.damage.crashes import crash_from
-from conformance.judge.damage.diverged import Judged
+from conformance.judge.damage.diverged import JudgedOutcome
 from conformance.reference.innodb.dictionary import private_data
 from conformance.requirements.crashes import IMPORTING, ROW_VERSIONS
 from conformance.servers.errors import ConnectionLost, SqlError
@@ -61,16 +61,16 @@ def damage_of_file(file: SdiFile) -> str:
     return ROW_VERSIONS if private & {"version_added", "version_dropped"} and len(file.pages) > 1 else ""
 
 
-def judge_taken(taken: Taken) -> Judged:
+def judge_taken(taken: Taken) -> JudgedOutcome:
     """SDI66: a server takes a file of its own that matches, with its rows; and it lives."""
     if taken.death:
-        return Judged(Verdict.CRASH, "the server dies of a file of its own", "a living server", taken.death)
+        return JudgedOutcome(Verdict.CRASH, "the server dies of a file of its own", "a living server", taken.death)
     if taken.silent:
-        return Judged(Verdict.TIMEOUT, "the server does not answer", "an answer", "none")
+        return JudgedOutcome(Verdict.TIMEOUT, "the server does not answer", "an answer", "none")
     if taken.error or taken.rows != _ROWS:
         got = f"error {taken.error}" if taken.error else f"{len(taken.rows)} rows"
-        return Judged(Verdict.DIFFERS, "a file that matches is not taken", "accepted, with its rows", got)
-    return Judged(Verdict.PASS)
+        return JudgedOutcome(Verdict.DIFFERS, "a file that matches is not taken", "accepted, with its rows", got)
+    return JudgedOutcome(Verdict.PASS)
 
 
 def observe(server: OwnServer, schema: str, draw: Draw, row_format: str, *, long: bool) -> Taken:

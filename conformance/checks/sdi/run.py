@@ -51,7 +51,7 @@ class ShownTable:
 
 
 @dataclass(slots=True, kw_only=True)
-class Outcome:
+class SequenceOutcome:
     """The results of a sequence. ``refused``: error numbers of changes that the server did not take.
 
     ``exported``: by its name, each file that the server wrote for an export.
@@ -65,9 +65,9 @@ class Outcome:
     spaces: dict[int, Facts] = field(default_factory=dict)
 
 
-def run_sequence(connection: Connection, sequence: DdlSequence) -> Outcome:
+def run_sequence(connection: Connection, sequence: DdlSequence) -> SequenceOutcome:
     """Execute the statements."""
-    outcome = Outcome(sequence=sequence)
+    outcome = SequenceOutcome(sequence=sequence)
     for statement in sequence.made:
         connection.execute(statement)
     for statement in sequence.changes:
@@ -78,7 +78,7 @@ def run_sequence(connection: Connection, sequence: DdlSequence) -> Outcome:
     return outcome
 
 
-def observe(server: OwnServer, connection: Connection, outcome: Outcome) -> None:
+def observe(server: OwnServer, connection: Connection, outcome: SequenceOutcome) -> None:
     """Ask for the tables, and export their files."""
     schemas = outcome.sequence.schemas
     outcome.tables = [*shown_tables(connection, schemas)]

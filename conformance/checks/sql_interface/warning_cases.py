@@ -40,7 +40,7 @@ _GLOBALS: Final = (OPTION, "binlog_format", "binlog_row_image")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class WarningState:
     """The state that decides about the warnings of a SET in a scope. ``log``: the log is open, and on for the session;
     where it is not, ``closed`` says that the server has none."""
 
@@ -73,7 +73,7 @@ def _warning_3(requirement: str) -> Expected:
     return Expected(requirement=requirement, warnings=(ONLY_AFTER,), judges_texts="W3.text", texts=only_after_texts())
 
 
-def after_option(state: State, value: str, *, session: bool) -> Expected:
+def after_option(state: WarningState, value: str, *, session: bool) -> Expected:
     """Triggers 1a, 1c, 3a and 3c: a SET of the option."""
     if not value:
         return Expected(requirement="W0")
@@ -88,7 +88,7 @@ def after_option(state: State, value: str, *, session: bool) -> Expected:
     return Expected(requirement="W0")
 
 
-def after_format(state: State, value: str, *, session: bool) -> Expected:
+def after_format(state: WarningState, value: str, *, session: bool) -> Expected:
     """Triggers 1b and 1d: a SET of the format."""
     if value == "STATEMENT" and state.option:
         disabled = () if state.log else (DISABLED,)
@@ -96,7 +96,7 @@ def after_format(state: State, value: str, *, session: bool) -> Expected:
     return Expected(requirement="W0")
 
 
-def after_image(state: State, value: str, *, session: bool) -> Expected:
+def after_image(state: WarningState, value: str, *, session: bool) -> Expected:
     """Triggers 3b and 3d: a SET of the image."""
     if value == "FULL" and state.option:
         return _warning_3("W3b" if session else "W3d")
@@ -122,7 +122,7 @@ _SCOPES: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def settings_of(scope: str, variable: str, value: str, state: State) -> list[SqlStatement]:
+def settings_of(scope: str, variable: str, value: str, state: WarningState) -> list[SqlStatement]:
     """The SET statements of one of the three variables, in all spellings if it must warn, with their warnings."""
     rules = {OPTION: after_option, "binlog_format": after_format, "binlog_row_image": after_image}
     expected = rules[variable](state, value, session=scope == "SESSION")
@@ -147,11 +147,11 @@ def settings_of(scope: str, variable: str, value: str, state: State) -> list[Sql
     ]
 
 
-def _settings(scope: str, state: State) -> list[SqlStatement]:
+def _settings(scope: str, state: WarningState) -> list[SqlStatement]:
     return [item for variable, value in _SPELLINGS for item in settings_of(scope, variable, value, state)]
 
 
-def _log_bin(state: State) -> Iterator[SqlStatement]:
+def _log_bin(state: WarningState) -> Iterator[SqlStatement]:
     """Trigger 1b, second part. 9.7.4 does not warn here; a warning would have the text of its other warnings."""
     causes = (STATEMENT,) if state.format == "STATEMENT" else ()
     for prefix, value in product(_SCOPES["SESSION"], ("0", "1", "OFF", "ON")):
@@ -173,7 +173,7 @@ def judged_by(statements: Iterable[SqlStatement]) -> tuple[str, ...]:
     return tuple(sorted({name for item in statements for name in item.requirements}))
 
 
-def _each_from(state: State, restore: str, settings: list[SqlStatement]) -> tuple[SqlStatement, ...]:
+def _each_from(state: WarningState, restore: str, settings: list[SqlStatement]) -> tuple[SqlStatement, ...]:
     return tuple(
         statement for item in settings for statement in (SqlStatement(sql=restore, fresh=True, note=state.slug), item)
     )
@@ -182,7 +182,7 @@ def _each_from(state: State, restore: str, settings: list[SqlStatement]) -> tupl
 def session_cases() -> Iterator[SqlCase]:
     """Every state of a session, and every SET of a session variable from it."""
     for form, image, option, log in product(FORMATS, IMAGES, VALUES, (True, False)):
-        state = State(format=form, image=image, option=option, log=log)
+        state = WarningState(format=form, image=image, option=option, log=log)
         settings = [*_settings("SESSION", state), *_log_bin(state)]
         restore = (
             f"SET SESSION binlog_format='{form}', SESSION binlog_row_image='{image}',"
@@ -199,7 +199,7 @@ def session_cases() -> Iterator[SqlCase]:
 def global_cases() -> Iterator[SqlCase]:
     """Every state of the global values, and every SET of them from it; the session's own values play no part."""
     for scope, form, image, option in product(("GLOBAL", "PERSIST", "PERSIST_ONLY"), FORMATS, IMAGES, VALUES):
-        state = State(format=form, image=image, option=option)
+        state = WarningState(format=form, image=image, option=option)
         settings = _settings(scope, state)
         restore = f"SET GLOBAL binlog_format='{form}', GLOBAL binlog_row_image='{image}', GLOBAL {OPTION}='{option}'"
         own = "SET SESSION binlog_format='STATEMENT', SESSION sql_log_bin=0" if image == "MINIMAL" else "DO 0"
@@ -226,7 +226,7 @@ def closed_log_case() -> SqlCase:
         )
     ]
     for scope, form, image, option in product(("SESSION", "GLOBAL", "PERSIST"), FORMATS, IMAGES, VALUES):
-        state = State(format=form, image=image, option=option, log=False, closed=True)
+        state = WarningState(format=form, image=image, option=option, log=False, closed=True)
         live = "SESSION" if scope == "SESSION" else "GLOBAL"
         restore = f"SET {live} binlog_format='{form}', {live} binlog_row_image='{image}', {live} {OPTION}='{option}'"
         statements += _each_from(state, restore, _settings(scope, state))

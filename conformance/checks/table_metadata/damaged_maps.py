@@ -42,7 +42,7 @@ class Logged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class TransactionOutcome:
     """The outcome of a transaction.
 
     ``error``: the error number, 0 for none. ``unchanged``: whether the row was as before, seen before the rollback.
@@ -102,7 +102,7 @@ def _event(event: bytes, body: bytes) -> bytes:
     return made + binascii.crc32(made).to_bytes(4, "little")
 
 
-def apply(server: Server, schema: str, update: Logged, table_map: bytes) -> Outcome:
+def apply(server: Server, schema: str, update: Logged, table_map: bytes) -> TransactionOutcome:
     """Apply the update behind this TABLE_MAP in a session and a transaction of its own, which is rolled back."""
     query = "SELECT j FROM t"
     with server.connect() as session:
@@ -118,10 +118,10 @@ def apply(server: Server, schema: str, update: Logged, table_map: bytes) -> Outc
             error = refused.number
         unchanged = session.execute(query).texts() == before
         session.execute("ROLLBACK")
-    return Outcome(error=error, unchanged=unchanged)
+    return TransactionOutcome(error=error, unchanged=unchanged)
 
 
-def judge(outcomes: Sequence[tuple[str, Outcome]]) -> list[Problem]:
+def judge(outcomes: Sequence[tuple[str, TransactionOutcome]]) -> list[Problem]:
     """SC6: each damage gives an error, and leaves the row."""
     out = []
     for damage, outcome in outcomes:

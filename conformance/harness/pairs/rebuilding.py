@@ -61,7 +61,7 @@ class Rebuild:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RebuildKind:
     """One way to build a replica's rows. ``steps`` come first on both sides. ``trap`` comes after the rebuilding:
     updates that the source logs because they change its documents, and its documents alone. ``make``: the value in
     :class:`RebuiltRows`."""
@@ -248,15 +248,15 @@ _DOCUMENTS: Final[dict[str, Callable[[Draw, JsonValue, JsonForms], JsonValue]]] 
 # Traps: partial-update 8.1, and the clone of requirements FR4. Where values differ the source has free space as
 # well, as where a replica is cloned from a dump.
 KINDS: Final = (
-    Kind("padded-source", _pad_source, _nothing, "copied", 2),
-    Kind(
+    RebuildKind("padded-source", _pad_source, _nothing, "copied", 2),
+    RebuildKind(
         "padded-replica",
         lambda case: _set(case, (_ONE, 1), (_GROWS, "p")),
         lambda case: _set(case, (_GROWS, _PAD[:40]), (_ONE, 1)),
         "padded",
         2,
     ),
-    Kind(
+    RebuildKind(
         "retyped",
         lambda case: (
             *_set(case, (_ONE, opaque.date(2020, 1, 1))),
@@ -268,7 +268,7 @@ KINDS: Final = (
         9,
         keyless_in=32,
     ),
-    Kind(
+    RebuildKind(
         "numbers",
         lambda case: (*_set(case, (_ONE, 1.0), (_GROWS, "p")), *_append(case, 1.0), *_pad_source(case)),
         lambda case: _set(case, (_ONE, 1), (_GROWS, "q")),

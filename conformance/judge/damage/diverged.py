@@ -51,7 +51,7 @@ SWITCHES: Final = (
 )
 
 
-class Judged(NamedTuple):
+class JudgedOutcome(NamedTuple):
     """``rule`` names the broken rule; ``deviation`` the dialect switch that explains it, if one does."""
 
     verdict: Verdict
@@ -61,20 +61,22 @@ class Judged(NamedTuple):
     deviation: str | None = None
 
 
-def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Dialect = MYSQL) -> Judged:
+def judge_injection(injection: Injection, outcome: InjectionOutcome, dialect: Dialect = MYSQL) -> JudgedOutcome:
     """Judge one injection: first against the worklog's demands, then against the reference."""
     predicted = expected_of(injection, dialect)
     if _is_refused_behind_its_end(predicted, outcome, dialect):
-        return Judged(Verdict.PASS)
+        return JudgedOutcome(Verdict.PASS)
     broken = _broken(injection, outcome)
     start = state_of(injection.stored) if injection.row_exists else None
     if not _same(start, outcome.before):
-        other = Judged(Verdict.DIFFERS, "the row before the event reads otherwise", show(start), show(outcome.before))
+        other = JudgedOutcome(
+            Verdict.DIFFERS, "the row before the event reads otherwise", show(start), show(outcome.before)
+        )
         return broken or other  # no deviation explains it
     if broken is None:
         refused = outcome.error and injection.demand is Demand.ERROR and predicted.error not in ALLOWED
         if refused and _explaining(injection, dialect) is not None:
-            return Judged(Verdict.PASS)  # as the worklog asks, where this version is known to take it
+            return JudgedOutcome(Verdict.PASS)  # as the worklog asks, where this version is known to take it
         return _by_bytes(_compare(predicted, outcome), injection, outcome, dialect)
     if _explainable(outcome) and _compare(predict(injection, dialect), outcome).verdict is Verdict.PASS:
         # The model of this server does the same: the switch without which it would refuse is the explanation.
@@ -92,7 +94,9 @@ def _is_refused_behind_its_end(predicted: Predicted, outcome: InjectionOutcome, 
     return outcome.error in ALLOWED | {FROM_ENGINE} and outcome.after == outcome.before
 
 
-def _by_bytes(judged: Judged, injection: Injection, outcome: InjectionOutcome, dialect: Dialect) -> Judged:
+def _by_bytes(
+    judged: JudgedOutcome, injection: Injection, outcome: InjectionOutcome, dialect: Dialect
+) -> JudgedOutcome:
     """The verdict with the deviation that only the bytes of the event show.
 
     Either a server reads a DECIMAL from bytes behind it, and no model has the result. Or it reads a key that it does
@@ -152,46 +156,48 @@ def expected_of(injection: Injection, dialect: Dialect = MYSQL) -> Predicted:
     return Predicted(error=injection.number) if injection.number else predict(injection, dialect)
 
 
-def _broken(injection: Injection, outcome: InjectionOutcome) -> Judged | None:
+def _broken(injection: Injection, outcome: InjectionOutcome) -> JudgedOutcome | None:
     """The first demand of the worklog that is broken."""
     if outcome.death:
-        return Judged(Verdict.CRASH, "the server dies", "a living server", outcome.death)
+        return JudgedOutcome(Verdict.CRASH, "the server dies", "a living server", outcome.death)
     if outcome.silent:
-        return Judged(Verdict.TIMEOUT, "the server does not answer", "an answer", "none")
+        return JudgedOutcome(Verdict.TIMEOUT, "the server does not answer", "an answer", "none")
     if outcome.error:
         allowed = ALLOWED if injection.row_exists else ALLOWED | {MISSING_ROW}
         if outcome.error not in allowed:
             got = f"{outcome.error} {outcome.message}"
-            return Judged(Verdict.FAIL, "an error of another kind", ", ".join(map(str, sorted(allowed))), got)
+            return JudgedOutcome(Verdict.FAIL, "an error of another kind", ", ".join(map(str, sorted(allowed))), got)
         if outcome.after != outcome.before:
             rule = "the row changed although the event was refused"
-            return Judged(Verdict.FAIL, rule, show(outcome.before), show(outcome.after))
+            return JudgedOutcome(Verdict.FAIL, rule, show(outcome.before), show(outcome.after))
         return None
     if outcome.after is None:
         # Without a row nothing can be stored: an error was due, a row that is gone is worse.
-        return Judged(Verdict.FAIL, "no error, and there is no row", "a row, or an error", "no row")
+        return JudgedOutcome(Verdict.FAIL, "no error, and there is no row", "a row, or an error", "no row")
     if not outcome.after.sound:
-        return Judged(Verdict.FAIL, "what is stored cannot be read", "a readable document", show(outcome.after))
+        return JudgedOutcome(Verdict.FAIL, "what is stored cannot be read", "a readable document", show(outcome.after))
     if injection.demand is Demand.ERROR:
-        return Judged(Verdict.FAIL, "a damaged event is applied", "an error", show(outcome.after))
+        return JudgedOutcome(Verdict.FAIL, "a damaged event is applied", "an error", show(outcome.after))
     return None
 
 
-def _compare(predicted: Predicted, outcome: InjectionOutcome) -> Judged:
+def _compare(predicted: Predicted, outcome: InjectionOutcome) -> JudgedOutcome:
     if outcome.error or predicted.error:
         if outcome.error == predicted.error:
             due = text_of(outcome.error, TABLE.name, DOCUMENT)
             if outcome.message and due not in outcome.message:
-                return Judged(Verdict.DIFFERS, "an error with another text than its number has", due, outcome.message)
-            return Judged(Verdict.PASS)
+                return JudgedOutcome(
+                    Verdict.DIFFERS, "an error with another text than its number has", due, outcome.message
+                )
+            return JudgedOutcome(Verdict.PASS)
         expected = f"error {predicted.error}" if predicted.error else show(predicted.state)
         got = f"error {outcome.error} {outcome.message}".rstrip() if outcome.error else show(outcome.after)
-        return Judged(Verdict.DIFFERS, "another outcome than the reference's", expected, got)
+        return JudgedOutcome(Verdict.DIFFERS, "another outcome than the reference's", expected, got)
     if not _same(predicted.state, outcome.after):
-        return Judged(
+        return JudgedOutcome(
             Verdict.DIFFERS, "another document than the reference's", show(predicted.state), show(outcome.after)
         )
-    return Judged(Verdict.PASS)
+    return JudgedOutcome(Verdict.PASS)
 
 
 def _same(predicted: RowState | None, got: RowState | None) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 
 from conformance.cases.by_hand.damaged_log import events_in
 from conformance.judge.damage.crashes import crash_from, damage_of_log
-from conformance.judge.damage.diverged import Judged
+from conformance.judge.damage.diverged import JudgedOutcome
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
 from conformance.reference.boundaries.observed_event import GTID_TYPES, query_text
 from conformance.reference.event_types import EventType
@@ -91,11 +91,11 @@ def crash_of_replica(log: bytes, death: str) -> Crash | None:
     return crash_from(death, RELAYING, damage_of_relay_log(log))
 
 
-def judge_end(death: str, *, silent: bool) -> Judged:
+def judge_end(death: str, *, silent: bool) -> JudgedOutcome:
     """The server lives and answers, and the judge asks for no more: the server may refuse the log, stop, wait or go
     on."""
     if death:
-        return Judged(Verdict.CRASH, "the server dies", "a living server", death)
+        return JudgedOutcome(Verdict.CRASH, "the server dies", "a living server", death)
     if silent:
-        return Judged(Verdict.TIMEOUT, "the server does not answer", "an answer", "none")
-    return Judged(Verdict.PASS)
+        return JudgedOutcome(Verdict.TIMEOUT, "the server does not answer", "an answer", "none")
+    return JudgedOutcome(Verdict.PASS)

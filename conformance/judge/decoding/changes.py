@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from conformance.cases.decoder_case import Equality
 from conformance.judge.decoding.alignment import GAP, align, leftovers
 from conformance.judge.decoding.column_values import differences_of_values
-from conformance.judge.decoding.difference import INVENTED, MISSING, Difference, Found, Kind, show
+from conformance.judge.decoding.difference import INVENTED, MISSING, Difference, DifferenceKind, Found, show
 from conformance.judge.decoding.documents import INVENTED_MEMBER, MISSING_MEMBER
 from conformance.judge.decoding.numbers import number_in, number_of
 
@@ -61,14 +61,14 @@ class Changes:
                 out += [_difference(item, change, one) for item in self._found(one, other)]
             elif one in missing:
                 change = self.expected[one]
-                out.append(_difference(Found(Kind.MISSING_CHANGE, "", _summary(change), None), change, one))
+                out.append(_difference(Found(DifferenceKind.MISSING_CHANGE, "", _summary(change), None), change, one))
             elif other in moved:
                 number = moved[other]
                 last = max(last, number)
                 change = self.expected[number]
-                out.append(_difference(Found(Kind.MOVED_CHANGE, "", _summary(change), None), change, number))
+                out.append(_difference(Found(DifferenceKind.MOVED_CHANGE, "", _summary(change), None), change, number))
             elif other in repeated or other in further:
-                kind = Kind.REPEATED_CHANGE if other in repeated else Kind.EXTRA_CHANGE
+                kind = DifferenceKind.REPEATED_CHANGE if other in repeated else DifferenceKind.EXTRA_CHANGE
                 answer = self.got[other]
                 found = Found(kind, "", None, _summary(answer))
                 out.append(_difference(found, answer if isinstance(answer, dict) else {}, other))
@@ -89,11 +89,11 @@ class Changes:
         columns: set[str] = set()
         facts = 0
         for item in found:
-            if item.kind is Kind.MALFORMED:
+            if item.kind is DifferenceKind.MALFORMED:
                 return _OTHER_CHANGE
-            if item.kind in (Kind.TABLE, Kind.OPERATION):
+            if item.kind in (DifferenceKind.TABLE, DifferenceKind.OPERATION):
                 facts += 5
-            elif item.kind is Kind.HEADER:
+            elif item.kind is DifferenceKind.HEADER:
                 facts += 1
             elif item.level is not Equality.TYPE:
                 columns.add(".".join(item.place.split(".")[:2]))
@@ -130,25 +130,25 @@ def _difference(found: Found, change: dict[str, Any], number: int) -> Difference
 def _of_change(
     expected: dict[str, Any], got: Any, resolved: dict[str, Any], table: LogTable | None, *, tagged: bool
 ) -> Iterator[Found]:
-    def wrong(kind: Kind, place: str, cause: str = "") -> Found:
+    def wrong(kind: DifferenceKind, place: str, cause: str = "") -> Found:
         return Found(kind, place, expected.get(place), got.get(place), Equality.STRUCTURE, cause=cause)
 
     if not isinstance(got, dict) or any(not isinstance(got.get(key), str) for key in ("schema", "table", "operation")):
-        yield Found(Kind.MALFORMED, "", _summary(expected), got, Equality.STRUCTURE)
+        yield Found(DifferenceKind.MALFORMED, "", _summary(expected), got, Equality.STRUCTURE)
         return
     for key in ("schema", "table"):
         if got[key] != expected[key]:
-            yield wrong(Kind.TABLE, key)
+            yield wrong(DifferenceKind.TABLE, key)
     if got["operation"] != expected["operation"]:
-        yield wrong(Kind.OPERATION, "operation", f"{got['operation']} for {expected['operation']}"[:40])
+        yield wrong(DifferenceKind.OPERATION, "operation", f"{got['operation']} for {expected['operation']}"[:40])
         return  # other images are a matter of course
     for key in _NUMBERS:
         if got.get(key) is not None and key in expected and not _same_number(expected[key], got[key]):
-            yield wrong(Kind.HEADER, key)
+            yield wrong(DifferenceKind.HEADER, key)
     for key in _TEXTS:
         value = got.get(key)
         if value is not None and key in expected and str(value).lower() != str(expected[key]).lower():
-            yield wrong(Kind.HEADER, key)
+            yield wrong(DifferenceKind.HEADER, key)
     for image in _IMAGES:
         yield from _of_image(
             image, expected.get(image), got.get(image), resolved.get(image) or {}, table, tagged=tagged
@@ -163,7 +163,7 @@ def _same_number(expected: Any, got: Any) -> bool:
 def _of_image(
     place: str, expected: Any, got: Any, resolved: dict[str, Any], table: LogTable | None, *, tagged: bool
 ) -> Iterator[Found]:
-    def found(kind: Kind, column: str, one: Any, other: Any) -> Found:
+    def found(kind: DifferenceKind, column: str, one: Any, other: Any) -> Found:
         known = None if table is None else table.column(column)
         what = known.what if known is not None else ""
         return Found(kind, f"{place}.{column}", one, other, Equality.STRUCTURE, what)
@@ -171,24 +171,26 @@ def _of_image(
     if expected is None and got is None:
         return
     if expected is None:
-        yield Found(Kind.EXTRA_IMAGE, place, None, got, Equality.STRUCTURE, cause=f"{place} image")
+        yield Found(DifferenceKind.EXTRA_IMAGE, place, None, got, Equality.STRUCTURE, cause=f"{place} image")
         return
     if got is None:
-        yield Found(Kind.MISSING_IMAGE, place, expected, None, Equality.STRUCTURE, cause=f"{place} image")
+        yield Found(DifferenceKind.MISSING_IMAGE, place, expected, None, Equality.STRUCTURE, cause=f"{place} image")
         return
     if not isinstance(got, dict):
-        yield Found(Kind.MALFORMED, place, expected, got, Equality.STRUCTURE)
+        yield Found(DifferenceKind.MALFORMED, place, expected, got, Equality.STRUCTURE)
         return
     given = _under_their_names(expected, got, table)
     for column, value in expected.items():
         other = given.pop(column, _ABSENT)
         if other is _ABSENT:
-            yield found(Kind.MISSING_COLUMN, column, value, None)
+            yield found(DifferenceKind.MISSING_COLUMN, column, value, None)
             continue
         known = None if table is None else table.column(column)
         yield from differences_of_values(known, value, other, resolved.get(column), f"{place}.{column}", tagged=tagged)
     for column, value in given.items():
-        yield found(Kind.ABSENT_AS_NULL if value is None else Kind.EXTRA_COLUMN, column, None, value)
+        yield found(
+            DifferenceKind.ABSENT_AS_NULL if value is None else DifferenceKind.EXTRA_COLUMN, column, None, value
+        )
 
 
 def _under_their_names(expected: dict[str, Any], got: dict[str, Any], table: LogTable | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.cases.decoder_case import Equality
 from conformance.judge.decoding.binary import bytes_of_form, utf8_bytes
 from conformance.judge.decoding.diff_lists import differences_of_diffs
-from conformance.judge.decoding.difference import Found, Kind
+from conformance.judge.decoding.difference import DifferenceKind, Found
 from conformance.judge.decoding.documents import differences_of_documents, document_in
 from conformance.judge.decoding.log_columns import INTEGERS, LogColumn
 from conformance.judge.decoding.moments import moment_of, temporal_cause
@@ -57,7 +57,7 @@ def differences_of_values(
     cause = _compare(known, expected, got)
     if cause is None:
         return []
-    return [Found(Kind.ALTERED, place, expected, got, Equality.VALUE, known.what.strip(), cause)]
+    return [Found(DifferenceKind.ALTERED, place, expected, got, Equality.VALUE, known.what.strip(), cause)]
 
 
 def _nothing(expected: Any, got: Any, place: str, column: LogColumn | None) -> list[Found]:
@@ -73,12 +73,12 @@ def _nothing(expected: Any, got: Any, place: str, column: LogColumn | None) -> l
     else:
         cause = "SQL NULL for a value"
     what = (column or _UNKNOWN).what.strip()
-    return [Found(Kind.NULL, place, expected, got, Equality.STRUCTURE, what, cause)]
+    return [Found(DifferenceKind.NULL, place, expected, got, Equality.STRUCTURE, what, cause)]
 
 
 def _json(expected: dict[str, Any], got: Any, resolved: Any, place: str, *, tagged: bool) -> list[Found]:
     def wrong_form(cause: str) -> list[Found]:
-        return [Found(Kind.FORM, place, expected, got, Equality.STRUCTURE, "JSON column", cause)]
+        return [Found(DifferenceKind.FORM, place, expected, got, Equality.STRUCTURE, "JSON column", cause)]
 
     if isinstance(got, dict) and len(got) == 1 and "diffs" in got:
         if "diffs" not in expected:

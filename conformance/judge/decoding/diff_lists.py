@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import Equality
 from conformance.judge.decoding.alignment import GAP, align, leftovers
-from conformance.judge.decoding.difference import Found, Kind
+from conformance.judge.decoding.difference import DifferenceKind, Found
 from conformance.judge.decoding.documents import differences_of_documents, document_in
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def differences_of_diffs(
 
     def cost(one: int, other: int) -> float:
         differing = [item for item in found(one, other) if item.level is not Equality.TYPE]
-        parts = {item.cause if item.kind is Kind.DIFF else item.kind for item in differing}
+        parts = {item.cause if item.kind is DifferenceKind.DIFF else item.kind for item in differing}
         return _OTHER_DIFF if len(parts) > 1 else len(parts) * _ONE_PART
 
     pairs = align(len(expected), len(got), cost)
@@ -53,38 +53,38 @@ def differences_of_diffs(
                 if len(got) == 1 < len(expected) and missing >= {*range(1, len(expected))}
                 else ""
             )
-            out.append(_diff(Kind.MISSING_DIFF, f"{place}.diffs[{one}]", expected[one], None, cause))
+            out.append(_diff(DifferenceKind.MISSING_DIFF, f"{place}.diffs[{one}]", expected[one], None, cause))
         elif other in moved:
             number = moved[other]
-            out.append(_diff(Kind.MOVED_DIFF, f"{place}.diffs[{number}]", expected[number], got[other]))
+            out.append(_diff(DifferenceKind.MOVED_DIFF, f"{place}.diffs[{number}]", expected[number], got[other]))
         elif other in repeated or other in further:
             cause = "repeated" if other in repeated else ""
-            out.append(_diff(Kind.EXTRA_DIFF, f"{place}.diffs", None, got[other], cause))
+            out.append(_diff(DifferenceKind.EXTRA_DIFF, f"{place}.diffs", None, got[other], cause))
     return out
 
 
-def _diff(kind: Kind, place: str, expected: Any, got: Any, cause: str = "") -> Found:
+def _diff(kind: DifferenceKind, place: str, expected: Any, got: Any, cause: str = "") -> Found:
     return Found(kind, place, expected, got, Equality.STRUCTURE, "diffs", cause)
 
 
 def _of_diff(expected: dict[str, Any], got: Any, place: str, *, tagged: bool) -> list[Found]:
     if not isinstance(got, dict):
-        return [_diff(Kind.FORM, place, expected, got, "no diff")]
+        return [_diff(DifferenceKind.FORM, place, expected, got, "no diff")]
     out: list[Found] = []
     operation = got.get("operation")
     if not isinstance(operation, str) or operation.upper() != expected["operation"]:
-        out.append(_diff(Kind.DIFF, f"{place}.operation", expected["operation"], operation, "operation"))
+        out.append(_diff(DifferenceKind.DIFF, f"{place}.operation", expected["operation"], operation, "operation"))
     path = got.get("path")
     if isinstance(path, bytes):
         path = path.decode("utf-8", "surrogateescape")
     if path != expected["path"] and (not isinstance(path, str) or _legs(path) != _legs(expected["path"])):
-        out.append(_diff(Kind.DIFF, f"{place}.path", expected["path"], path, "path"))
+        out.append(_diff(DifferenceKind.DIFF, f"{place}.path", expected["path"], path, "path"))
     value = got.get("value", _ABSENT)
     if "value" not in expected:
         if value is not _ABSENT and value is not None:
-            out.append(_diff(Kind.DIFF, f"{place}.value", None, value, "a value of REMOVE"))
+            out.append(_diff(DifferenceKind.DIFF, f"{place}.value", None, value, "a value of REMOVE"))
     elif value is _ABSENT:
-        out.append(_diff(Kind.DIFF, f"{place}.value", expected["value"], None, "no value"))
+        out.append(_diff(DifferenceKind.DIFF, f"{place}.value", expected["value"], None, "no value"))
     else:
         out += differences_of_documents(
             expected["value"], _document(expected["value"], value), f"{place}.value", tagged=tagged

@@ -13,7 +13,7 @@ from conformance.reference.portable import shown
 _SHOWN: Final = 400  # characters of a value in a report
 
 
-class Kind(StrEnum):
+class DifferenceKind(StrEnum):
     """The kinds of differences."""
 
     MISSING_CHANGE = "missing change"
@@ -40,22 +40,30 @@ class Kind(StrEnum):
 
 
 # What was in the log and did not arrive. Whoever says so has refused; whoever does not has lost it in silence.
-MISSING: Final = frozenset((Kind.MISSING_CHANGE, Kind.MISSING_IMAGE, Kind.MISSING_COLUMN, Kind.MISSING_DIFF))
+MISSING: Final = frozenset(
+    (
+        DifferenceKind.MISSING_CHANGE,
+        DifferenceKind.MISSING_IMAGE,
+        DifferenceKind.MISSING_COLUMN,
+        DifferenceKind.MISSING_DIFF,
+    )
+)
 INVENTED: Final = frozenset(
     (
-        Kind.EXTRA_CHANGE,
-        Kind.REPEATED_CHANGE,
-        Kind.EXTRA_IMAGE,
-        Kind.EXTRA_COLUMN,
-        Kind.ABSENT_AS_NULL,
-        Kind.EXTRA_DIFF,
+        DifferenceKind.EXTRA_CHANGE,
+        DifferenceKind.REPEATED_CHANGE,
+        DifferenceKind.EXTRA_IMAGE,
+        DifferenceKind.EXTRA_COLUMN,
+        DifferenceKind.ABSENT_AS_NULL,
+        DifferenceKind.EXTRA_DIFF,
     )
 )
 # What fails although nothing is lost.
 WRONG: Final = frozenset(
     (
-        Kind.EXTRA_CHANGE, Kind.REPEATED_CHANGE, Kind.MOVED_CHANGE, Kind.MALFORMED, Kind.TABLE, Kind.OPERATION,
-        Kind.HEADER, Kind.EXTRA_IMAGE, Kind.EXTRA_COLUMN, Kind.EXTRA_DIFF, Kind.MOVED_DIFF,
+        DifferenceKind.EXTRA_CHANGE, DifferenceKind.REPEATED_CHANGE, DifferenceKind.MOVED_CHANGE,
+        DifferenceKind.MALFORMED, DifferenceKind.TABLE, DifferenceKind.OPERATION, DifferenceKind.HEADER,
+        DifferenceKind.EXTRA_IMAGE, DifferenceKind.EXTRA_COLUMN, DifferenceKind.EXTRA_DIFF, DifferenceKind.MOVED_DIFF,
     )
 )  # fmt: skip
 
@@ -68,7 +76,7 @@ class Found(NamedTuple):
     difference, such as ``sign``.
     """
 
-    kind: Kind
+    kind: DifferenceKind
     place: str
     expected: Any
     got: Any
@@ -82,7 +90,7 @@ class Difference:
     """One difference for reports: values as text. ``change``: number of the expected change, or of the subject's.
     ``inner``: the event is inside a payload."""
 
-    kind: Kind
+    kind: DifferenceKind
     place: str
     expected: str
     got: str

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from conformance.cases.decoder_case import Equality
 from conformance.judge.decoding.binary import bytes_of_form, hex_bytes, utf8_bytes
-from conformance.judge.decoding.difference import Found, Kind
+from conformance.judge.decoding.difference import DifferenceKind, Found
 from conformance.judge.decoding.exact_json import parse
 from conformance.judge.decoding.moments import moment_of, temporal_cause
 from conformance.judge.decoding.numbers import number_in, number_of, numeric_cause, same_double, same_number
@@ -51,7 +51,7 @@ class Documents:
             self._leaf(expected, got, place)
 
     def _differ(self, place: str, expected: Any, got: Any, what: str, cause: str = "") -> None:
-        self.found.append(Found(Kind.ALTERED, place, expected, got, Equality.VALUE, f"JSON {what}", cause))
+        self.found.append(Found(DifferenceKind.ALTERED, place, expected, got, Equality.VALUE, f"JSON {what}", cause))
 
     def _array(self, expected: list[Any], got: Any, place: str) -> None:
         if isinstance(got, tuple):
@@ -135,7 +135,9 @@ class Documents:
         if cause is not None:
             self._differ(place, expected, got, wanted, cause)
         elif not _same_type(wanted, expected, got, given):
-            self.found.append(Found(Kind.TYPE, place, expected, got, Equality.TYPE, f"JSON {wanted}", f"as {given}"))
+            self.found.append(
+                Found(DifferenceKind.TYPE, place, expected, got, Equality.TYPE, f"JSON {wanted}", f"as {given}")
+            )
 
     @staticmethod
     def _number(wanted: str, expected: Any, got: Any, given: str) -> str | None:

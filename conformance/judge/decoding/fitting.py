@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.decoder_case import Equality
-from conformance.judge.decoding.difference import Kind
+from conformance.judge.decoding.difference import DifferenceKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,17 +44,23 @@ def requirement_of(requirements: Sequence[str], difference: Difference) -> str:
 
 def _fitting(difference: Difference) -> tuple[str, ...]:
     kind, what = difference.kind, difference.what
-    if kind in (Kind.MISSING_DIFF, Kind.EXTRA_DIFF, Kind.MOVED_DIFF, Kind.DIFF):
+    if kind in (DifferenceKind.MISSING_DIFF, DifferenceKind.EXTRA_DIFF, DifferenceKind.MOVED_DIFF, DifferenceKind.DIFF):
         return _DIFFS
-    if kind is Kind.FORM:
+    if kind is DifferenceKind.FORM:
         return ("DEC4", "DEC5", "DEC2", "DEC3")
-    if kind is Kind.NULL:
+    if kind is DifferenceKind.NULL:
         return ("DEC5", *_IMAGE, *_of_column(what))
-    if kind in (Kind.MISSING_COLUMN, Kind.EXTRA_COLUMN, Kind.ABSENT_AS_NULL, Kind.MISSING_IMAGE, Kind.EXTRA_IMAGE):
+    if kind in (
+        DifferenceKind.MISSING_COLUMN,
+        DifferenceKind.EXTRA_COLUMN,
+        DifferenceKind.ABSENT_AS_NULL,
+        DifferenceKind.MISSING_IMAGE,
+        DifferenceKind.EXTRA_IMAGE,
+    ):
         return _IMAGE
-    if kind is Kind.HEADER:
+    if kind is DifferenceKind.HEADER:
         return ("DEC17", "DEC21", "DEC16", "DEC20")
-    if kind is Kind.ALTERED:
+    if kind is DifferenceKind.ALTERED:
         return (*_of_column(what), "DEC2", "DEC3", "DEC4", "DEC14", "DEC15")
     return ("DEC1", *_STREAM) if difference.event == _PARTIAL else _STREAM
 

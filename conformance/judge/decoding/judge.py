@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
 from conformance.judge.decoding.changes import Changes
-from conformance.judge.decoding.difference import MISSING, WRONG, Difference, Kind
+from conformance.judge.decoding.difference import MISSING, WRONG, Difference, DifferenceKind
 from conformance.judge.decoding.fitting import DAMAGE, PROTOCOL, first_of, requirement_of
 from conformance.judge.decoding.log_columns import tables_of
 from conformance.judge.decoding.observed import CRASHED, TIMED_OUT, Mark, Observed
@@ -118,13 +118,13 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
 
 def _tolerated(case: DecoderCase, item: Difference, observed: Observed, tables: LogTables) -> bool:
     """Whether a change beyond the expected ones is one that the Case lets pass behind damage."""
-    if item.kind is not Kind.EXTRA_CHANGE or item.change is None:
+    if item.kind is not DifferenceKind.EXTRA_CHANGE or item.change is None:
         return False
     got = observed.changes[item.change]
     for change in case.tolerated:
         left, right = (_without(side, change["damaged"]) for side in (change, got))
         found = Changes([left], [left], [right], tables, tagged=False).compare().differences
-        if all(one.level is Equality.TYPE or one.kind is Kind.HEADER for one in found):
+        if all(one.level is Equality.TYPE or one.kind is DifferenceKind.HEADER for one in found):
             return True
     return False
 
@@ -173,7 +173,7 @@ def _rank(difference: Difference, observed: Observed, last: int, *, damaged: boo
     covered = any(_covers(mark, difference) for mark in observed.marks)
     if difference.kind in MISSING and covered:
         return Verdict.REFUSED
-    if difference.kind is Kind.MISSING_CHANGE:
+    if difference.kind is DifferenceKind.MISSING_CHANGE:
         tail = difference.change is not None and difference.change > last
         said = observed.error and (tail or (not damaged and _names(observed.error, difference)))
         return Verdict.REFUSED if said else Verdict.SILENT_LOSS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from conformance.judge.decoding.difference import Kind
+from conformance.judge.decoding.difference import DifferenceKind
 
 if TYPE_CHECKING:
     from conformance.judge.decoding.difference import Difference
@@ -14,7 +14,14 @@ NUMBERS: Final = re.compile(r"0x[0-9a-fA-F]+|[0-9]+")
 QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|/\S+")
 _LONGEST: Final = 100
 _PARTIAL: Final = "PARTIAL_UPDATE_ROWS_EVENT"
-_BY_EVENT: Final = frozenset((Kind.MISSING_CHANGE, Kind.EXTRA_CHANGE, Kind.REPEATED_CHANGE, Kind.MOVED_CHANGE))
+_BY_EVENT: Final = frozenset(
+    (
+        DifferenceKind.MISSING_CHANGE,
+        DifferenceKind.EXTRA_CHANGE,
+        DifferenceKind.REPEATED_CHANGE,
+        DifferenceKind.MOVED_CHANGE,
+    )
+)
 
 
 def signature_of(difference: Difference) -> str:
@@ -23,7 +30,7 @@ def signature_of(difference: Difference) -> str:
         # What a compressed transaction holds is lost for one reason, unless its events are lost elsewhere too.
         payload = difference.inner and difference.event != _PARTIAL
         place = "TRANSACTION_PAYLOAD_EVENT" if payload else difference.event or difference.what
-    elif difference.kind is Kind.HEADER:
+    elif difference.kind is DifferenceKind.HEADER:
         place = difference.place.rpartition(".")[2]
     else:
         place = difference.what

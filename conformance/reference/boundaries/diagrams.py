@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.boundaries.markers import SHIFT, BoundaryType, mask
-from conformance.reference.boundaries.shipped import MESSAGES, TRANSITIONS, EventClass, State
+from conformance.reference.boundaries.shipped import MESSAGES, TRANSITIONS, EventClass, ParserState
 from conformance.reference.boundaries.source import CONSTRUCTED
 from conformance.reference.boundaries.unmarked import GUESSES
 from conformance.reference.boundaries.worklog import ACCEPTED, STATES
@@ -113,21 +113,21 @@ def shipped_table() -> Iterator[str]:
     rows = []
     for kind, cells in TRANSITIONS.items():
         words = []
-        for state in State:
+        for state in ParserState:
             cell = cells[state]
             message = MESSAGES.get(cell.message)
             error = f" **error**{f' MY-{message.code:06d}' if message else ''}" if cell.error else ""
             words.append(cell.state.name + error)
         rows.append([kind.name, *words])
-    return _table(["class", *(state.name for state in State)], rows)
+    return _table(["class", *(state.name for state in ParserState)], rows)
 
 
 def shipped_diagram() -> Iterator[str]:
     """Transitions without an error between two states."""
     yield "stateDiagram-v2"
     yield "  [*] --> NONE"
-    for before in State:
-        reached: dict[State, list[str]] = {}
+    for before in ParserState:
+        reached: dict[ParserState, list[str]] = {}
         for kind, cells in TRANSITIONS.items():
             if not cells[before].error and kind is not EventClass.IGNORE:
                 reached.setdefault(cells[before].state, []).append(kind.name)

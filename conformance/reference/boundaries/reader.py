@@ -42,7 +42,7 @@ _SMALLEST_FORMAT: Final = HEADER_SIZE + 57 + 1
 _PROOF: Final = 3  # events in a row whose positions must agree before bytes count as events
 
 
-class Kind(StrEnum):
+class GroupKind(StrEnum):
     """The kind of a group."""
 
     DML = "dml"  # BEGIN ... XID, COMMIT or ROLLBACK
@@ -60,7 +60,7 @@ class Group(NamedTuple):
 
     start: int
     end: int
-    kind: Kind
+    kind: GroupKind
     gtid: str | None
     events: int
 
@@ -76,10 +76,10 @@ _FIRST: Final = (_START, _SELF)
 _ROLE_OF: Final = tuple([ROLES.get(code) for code in range(256)])
 _GTID_ROLE, _BEGIN_ROLE = Role.GTID, Role.BEGIN
 _ALONE: Final = {
-    Role.PAYLOAD: Kind.COMPRESSED,
-    Role.INCIDENT: Kind.INCIDENT,
-    Role.FRAME: Kind.FRAME,
-    Role.ASIDE: Kind.FRAME,
+    Role.PAYLOAD: GroupKind.COMPRESSED,
+    Role.INCIDENT: GroupKind.INCIDENT,
+    Role.FRAME: GroupKind.FRAME,
+    Role.ASIDE: GroupKind.FRAME,
 }  # by its last event
 _UUID_PLACE: Final = slice(HEADER_SIZE + 1, HEADER_SIZE + 17)
 _GNO: Final = Struct("<q").unpack_from
@@ -168,8 +168,8 @@ def read_groups(  # noqa: C901 - one loop over headers, without a call for most 
     read = file.read
     buffer, pos, position = b"", 0, start
     open_group = fragment = begun = False  # at most one of the first two
-    first, count, what, gtid = start, 0, Kind.DDL, None
-    begins = Kind.DML
+    first, count, what, gtid = start, 0, GroupKind.DDL, None
+    begins = GroupKind.DML
     while stop is None or position < stop or open_group:
         if len(buffer) - pos < HEADER_SIZE:
             buffer, pos = buffer[pos:] + read(window), 0
@@ -189,7 +189,7 @@ def read_groups(  # noqa: C901 - one loop over headers, without a call for most 
             text = query_text(buffer, footer, pos, end)
             role = query_role(text)
             if role is _BEGIN_ROLE:
-                begins = Kind.DML if text == b"BEGIN" else Kind.XA
+                begins = GroupKind.DML if text == b"BEGIN" else GroupKind.XA
         elif role is None:
             role = role_of(ObservedEvent(code, flags, log_pos), relay=relay)
         kind = flags >> shift & 7 or _TYPES[role][0 if not open_group else 2 if begun else 1]
@@ -197,20 +197,20 @@ def read_groups(  # noqa: C901 - one loop over headers, without a call for most 
             if open_group or fragment:
                 count += 1
             else:
-                yield Group(position, position + length, Kind.FRAME, None, 1)
+                yield Group(position, position + length, GroupKind.FRAME, None, 1)
         elif kind in _FIRST:
             if open_group or fragment:
-                yield Group(first, position, Kind.FRAGMENT if fragment else Kind.OPEN, gtid, count)
+                yield Group(first, position, GroupKind.FRAGMENT if fragment else GroupKind.OPEN, gtid, count)
                 open_group = fragment = False
             if kind == _SELF:
-                yield Group(position, position + length, _ALONE.get(role, Kind.DDL), None, 1)
+                yield Group(position, position + length, _ALONE.get(role, GroupKind.DDL), None, 1)
             else:
                 open_group, begun = True, role is _BEGIN_ROLE
-                first, count, what = position, 1, begins if begun else Kind.DDL
+                first, count, what = position, 1, begins if begun else GroupKind.DDL
                 gtid = _gtid(code, buffer[pos:end], footer) if role is _GTID_ROLE else None
         else:  # inside, the end, or a reserved marker
             if not open_group and not fragment:
-                fragment, first, count, what, gtid = True, position, 0, Kind.FRAGMENT, None
+                fragment, first, count, what, gtid = True, position, 0, GroupKind.FRAGMENT, None
             count += 1
             if role is _BEGIN_ROLE and open_group:
                 begun, what = True, begins
@@ -223,4 +223,4 @@ def read_groups(  # noqa: C901 - one loop over headers, without a call for most 
             file.seek(position)
             buffer, pos = b"", 0
     if open_group or fragment:
-        yield Group(first, position, Kind.FRAGMENT if fragment else Kind.OPEN, gtid, count)
+        yield Group(first, position, GroupKind.FRAGMENT if fragment else GroupKind.OPEN, gtid, count)

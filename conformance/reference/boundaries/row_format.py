@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.boundaries.shipped import EventClass, ShippedParser, State, classify
+from conformance.reference.boundaries.shipped import EventClass, ParserState, ShippedParser, classify
 from conformance.reference.event_types import EventType
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ class RowFormatParser:
         if kind in (EventClass.ERROR, EventClass.UNREADABLE) or event.type in _NEVER:
             return False
         if event.type == EventType.USER_VAR:
-            return state is not State.DML
+            return state is not ParserState.DML
         if event.type != EventType.QUERY or kind is not EventClass.STATEMENT:
             return True
-        if state is State.DML:
+        if state is ParserState.DML:
             return event.text.upper().startswith(_BEHIND_BEGIN)
         return len(event.text) <= _LONG_ENOUGH or not event.text.upper().startswith(_TEMPORARY)

@@ -42,7 +42,7 @@ class EventClass(Enum):
     UNREADABLE = "QUERY without a text"
 
 
-class State(Enum):
+class ParserState(Enum):
     """The parser's state; the value names it (transaction-boundaries B.2)."""
 
     NONE = "outside a transaction"
@@ -96,16 +96,16 @@ UNREADABLE           NONE!    GTID!    DDL!     DML!     ERROR!
 class Cell(NamedTuple):
     """One cell of the table (transaction-boundaries B.3). ``message``: a key of :data:`MESSAGES`, or empty."""
 
-    state: State
+    state: ParserState
     error: bool
     message: str
 
 
 _STATES, *_ROWS = map(str.split, _TABLE.strip("\n").splitlines())
 
-TRANSITIONS: Final[dict[EventClass, dict[State, Cell]]] = {
+TRANSITIONS: Final[dict[EventClass, dict[ParserState, Cell]]] = {
     EventClass[name]: {
-        State[before]: Cell(State[after], bool(error), message)
+        ParserState[before]: Cell(ParserState[after], bool(error), message)
         for before, (after, error, message) in zip(_STATES, [cell.partition("!") for cell in cells], strict=True)
     }
     for name, *cells in _ROWS
@@ -166,7 +166,7 @@ class Complaint(NamedTuple):
     """An unexpected event. ``message`` is ``None`` where the parser has no message of its own."""
 
     kind: EventClass
-    state: State
+    state: ParserState
     message: Message | None
 
 
@@ -174,7 +174,7 @@ class ShippedParser:
     """The shipped parser. ``receiver``: false for an applier, which accepts a GTID in the middle of a group."""
 
     def __init__(self, *, receiver: bool = True) -> None:
-        self.state = State.NONE
+        self.state = ParserState.NONE
         self._receiver = receiver
 
     @property
@@ -182,7 +182,7 @@ class ShippedParser:
         """Whether the parser is in a transaction: until its end the relay log does not rotate, and its GTID is not
         received.
         """
-        return self.state not in (State.NONE, State.ERROR)
+        return self.state not in (ParserState.NONE, ParserState.ERROR)
 
     def feed(self, event: ObservedEvent) -> Complaint | None:
         """Read the next event; the parser takes the state that the event leads to, also after an error."""
@@ -190,10 +190,10 @@ class ShippedParser:
         before = self.state
         cell = TRANSITIONS[kind][before]
         self.state = cell.state
-        if not cell.error or (kind is EventClass.GTID and not self._receiver and before is not State.ERROR):
+        if not cell.error or (kind is EventClass.GTID and not self._receiver and before is not ParserState.ERROR):
             return None
         return Complaint(kind, before, MESSAGES.get(cell.message))
 
     def reset(self) -> None:
         """Begin another connection or another file."""
-        self.state = State.NONE
+        self.state = ParserState.NONE

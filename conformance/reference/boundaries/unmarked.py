@@ -113,7 +113,7 @@ def role_of(event: ObservedEvent, *, relay: bool = False) -> Role:
     return Role.ASIDE if event.flags & Flag.IGNORABLE else Role.FRAME
 
 
-class Judged(NamedTuple):
+class JudgedEvent(NamedTuple):
     """One judged event: the type that counts, the guess if it was another type, and the error."""
 
     type: int
@@ -131,7 +131,7 @@ class Receiver:
         self._relay = relay
         self._shift = shift
         # What an event did in a state: a log has few kinds of events, and as few states.
-        self._steps: dict[tuple[int | Role, int, int, bool], tuple[Judged, BoundaryType, bool]] = {}
+        self._steps: dict[tuple[int | Role, int, int, bool], tuple[JudgedEvent, BoundaryType, bool]] = {}
 
     @property
     def state(self) -> tuple[BoundaryType, bool, bool]:
@@ -142,11 +142,11 @@ class Receiver:
     def state(self, state: tuple[BoundaryType, bool, bool]) -> None:
         self.parser.state, self._begun, self._relay = state
 
-    def feed(self, event: ObservedEvent) -> Judged:
+    def feed(self, event: ObservedEvent) -> JudgedEvent:
         """Judge the next event."""
         return self.judge(event.type, event.flags, event.log_pos, event.text)
 
-    def judge(self, code: int, flags: int, log_pos: int, text: bytes) -> Judged:
+    def judge(self, code: int, flags: int, log_pos: int, text: bytes) -> JudgedEvent:
         """As :meth:`feed`, for a caller that has the event in another form."""
         if code == _ROTATE:  # whose role needs more than type and flags
             return self._judge(ObservedEvent(code, flags, log_pos))
@@ -161,7 +161,7 @@ class Receiver:
         judged, self.parser.state, self._begun = step
         return judged
 
-    def _judge(self, event: ObservedEvent) -> Judged:
+    def _judge(self, event: ObservedEvent) -> JudgedEvent:
         role = role_of(event, relay=self._relay)
         guess = GUESSES[role][0 if not self.parser.in_group else 2 if self._begun else 1]
         marker = marker_of(event.flags, self._shift) or guess
@@ -170,7 +170,7 @@ class Receiver:
             self._begun = True
         elif marker == _START:
             self._begun = False
-        return Judged(marker, guess, broken)
+        return JudgedEvent(marker, guess, broken)
 
     def reset(self) -> None:
         """Begin another file or another connection."""

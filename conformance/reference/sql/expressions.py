@@ -38,7 +38,7 @@ from conformance.reference.portable import capitals, folded, room_for
 from conformance.reference.sql import values as sql_values
 from conformance.reference.sql.formatting import format_document, format_expression, format_sql
 from conformance.reference.sql.quoting import quote_identifier, quote_string
-from conformance.reference.sql.tokens import Kind, Token, outside, tokenize
+from conformance.reference.sql.tokens import Token, TokenKind, outside, tokenize
 from conformance.reference.sql.values import NULL, Origin, SqlType, SqlValue
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class ExpressionParser:
 
     def read(self, rule: Callable[[], _T]) -> _T:
         """Apply a rule of the grammar to the tokens, with room for all nesting that is permitted."""
-        openings = sum(token.kind is Kind.SYMBOL and token.text in _OPENING for token in self.tokens)
+        openings = sum(token.kind is TokenKind.SYMBOL and token.text in _OPENING for token in self.tokens)
         if openings < _SHALLOW:
             return rule()
         with room_for(_FRAMES * _MAX_NESTING):
@@ -150,7 +150,7 @@ class ExpressionParser:
         return outside(message, offset=token.offset, expected=expected, got=str(token))
 
     def accept(self, symbol: str) -> bool:
-        if self.token.kind is Kind.SYMBOL and self.token.text == symbol:
+        if self.token.kind is TokenKind.SYMBOL and self.token.text == symbol:
             self.position += 1
             return True
         return False
@@ -166,12 +166,12 @@ class ExpressionParser:
             self.nesting -= 1
 
     def expect_end(self) -> None:
-        if self.token.kind is not Kind.END:
+        if self.token.kind is not TokenKind.END:
             raise self.refused("something follows the expression", "the end")
 
     def word(self) -> str:
         """The next word in capitals, or an empty text."""
-        return self.token.text.upper() if self.token.kind is Kind.WORD else ""
+        return self.token.text.upper() if self.token.kind is TokenKind.WORD else ""
 
     def accept_word(self, word: str) -> bool:
         if self.word() == word:
@@ -181,7 +181,7 @@ class ExpressionParser:
 
     def is_column(self) -> bool:
         kind, text = self.token.kind, self.token.text
-        return kind in (Kind.WORD, Kind.QUOTED_NAME) and folded(text) == folded(self.column)
+        return kind in (TokenKind.WORD, TokenKind.QUOTED_NAME) and folded(text) == folded(self.column)
 
     def arguments(self, function: str) -> list[SqlValue]:
         """The parenthesised arguments of a function that takes only values."""
@@ -219,7 +219,7 @@ class ExpressionParser:
 
     def document(self, where: str) -> Expression:
         token = self.token
-        if token.kind is Kind.SYMBOL and token.text == "(":
+        if token.kind is TokenKind.SYMBOL and token.text == "(":
             self.expect("(", where)
             inner = self.document(where)
             self.expect(")", where)
@@ -237,7 +237,7 @@ class ExpressionParser:
             return self.cast_document()
         if word in ("JSON_OBJECT", "JSON_ARRAY"):
             return Literal(self.value(where).json)
-        if token.kind is Kind.WORD and self.tokens[self.position + 1].text == "(":
+        if token.kind is TokenKind.WORD and self.tokens[self.position + 1].text == "(":
             raise self.refused(f"{word} is outside predict's grammar", _DOCUMENTS)
         raise self.refused(f"{where} cannot start like this", _DOCUMENTS)
 
@@ -314,26 +314,26 @@ class ExpressionParser:
     def value(self, where: str) -> SqlValue:
         token = self.next()
         kind = token.kind
-        if kind is Kind.STRING:
+        if kind is TokenKind.STRING:
             text = token.text
-            while self.token.kind is Kind.STRING:
+            while self.token.kind is TokenKind.STRING:
                 text += self.next().text
             return SqlValue(SqlType.STRING, text, origin=Origin.LITERAL)
-        if kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT):
+        if kind in (TokenKind.INTEGER, TokenKind.DECIMAL, TokenKind.FLOAT):
             return self.number(token, "")
-        if kind is Kind.BINARY:
+        if kind is TokenKind.BINARY:
             return sql_values.binary_literal(token.data)
-        if kind is Kind.SYMBOL and token.text in "+-":
-            if self.token.kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT):
+        if kind is TokenKind.SYMBOL and token.text in "+-":
+            if self.token.kind not in (TokenKind.INTEGER, TokenKind.DECIMAL, TokenKind.FLOAT):
                 raise self.refused("a sign stands before something that is no number", "a number")
             return self.number(self.next(), token.text)
-        if kind is Kind.SYMBOL and token.text == "(":
+        if kind is TokenKind.SYMBOL and token.text == "(":
             self.position -= 1
             self.expect("(", where)
             inner = self.value(where)
             self.expect(")", where)
             return inner
-        if kind is Kind.WORD:
+        if kind is TokenKind.WORD:
             maker = _WORDS.get(token.text.upper())
             if maker is not None:
                 try:
@@ -348,14 +348,14 @@ class ExpressionParser:
         self.position -= 1
         if self.is_column():
             raise self.refused(f"{self.column} inside {where} is outside predict's grammar", "a value without columns")
-        if kind is Kind.WORD and self.tokens[self.position + 1].text == "(":
+        if kind is TokenKind.WORD and self.tokens[self.position + 1].text == "(":
             raise self.refused(f"{capitals(token.text)} is outside predict's grammar", _VALUES)
         raise self.refused(f"{where} is missing or outside predict's grammar", _VALUES)
 
     def number(self, token: Token, sign: str) -> SqlValue:
-        if token.kind is Kind.INTEGER:
+        if token.kind is TokenKind.INTEGER:
             return sql_values.integer_literal(token.text, negative=sign == "-")
-        if token.kind is Kind.DECIMAL:
+        if token.kind is TokenKind.DECIMAL:
             return sql_values.decimal_literal(sign + token.text)
         try:
             return sql_values.double_literal(sign + token.text)
@@ -370,7 +370,7 @@ class ExpressionParser:
     def temporal(self, token: Token) -> SqlValue:
         word = token.text.upper()
         literal = self.token
-        if literal.kind is not Kind.STRING:
+        if literal.kind is not TokenKind.STRING:
             raise self.refused(f"{word} is not followed by its literal", "a string")
         self.next()
         return _TEMPORAL[word](literal.text)
@@ -443,7 +443,7 @@ class ExpressionParser:
         return (word, *numbers)
 
     def size(self, word: str) -> str:
-        if self.token.kind is not Kind.INTEGER or len(self.token.text) > 4:
+        if self.token.kind is not TokenKind.INTEGER or len(self.token.text) > 4:
             raise self.refused(f"the size of {word} is not complete", "a small integer")
         return self.next().text
 

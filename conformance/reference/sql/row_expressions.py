@@ -40,7 +40,7 @@ from conformance.reference.portable import folded
 from conformance.reference.sql import arithmetic, moments
 from conformance.reference.sql import values as sql_values
 from conformance.reference.sql.expressions import ExpressionParser, wrong_count
-from conformance.reference.sql.tokens import Kind, Token, tokenize
+from conformance.reference.sql.tokens import Token, TokenKind, tokenize
 from conformance.reference.sql.values import NULL, Origin, SqlType, SqlValue
 
 if TYPE_CHECKING:
@@ -117,9 +117,9 @@ class RowParser(ExpressionParser):
     def column_name(self) -> str | None:
         """The name of the column at this place, as the table writes it."""
         token = self.token
-        if token.kind is Kind.WORD and self.tokens[self.position + 1].text == "(":
+        if token.kind is TokenKind.WORD and self.tokens[self.position + 1].text == "(":
             return None
-        if token.kind not in (Kind.WORD, Kind.QUOTED_NAME):
+        if token.kind not in (TokenKind.WORD, TokenKind.QUOTED_NAME):
             return None
         wanted = folded(token.text)
         return next((name for name in (*self.row.documents, *self.row.values) if folded(name) == wanted), None)
@@ -197,7 +197,7 @@ class RowParser(ExpressionParser):
 
     def sum(self, where: str) -> Term:
         left = self.product(where)
-        while self.token.kind is Kind.SYMBOL and self.token.text in _ADDITIVE:
+        while self.token.kind is TokenKind.SYMBOL and self.token.text in _ADDITIVE:
             sign = self.next()
             left = self.combined(sign, sign.text, left, lambda: self.product(where))
         return left
@@ -206,7 +206,7 @@ class RowParser(ExpressionParser):
         left = self.signed(where)
         while True:
             sign = self.token
-            if sign.kind is Kind.SYMBOL and sign.text in _MULTIPLICATIVE:
+            if sign.kind is TokenKind.SYMBOL and sign.text in _MULTIPLICATIVE:
                 operation = sign.text
             elif self.word() in ("DIV", "MOD"):
                 operation = "DIV" if self.word() == "DIV" else "%"
@@ -233,9 +233,9 @@ class RowParser(ExpressionParser):
 
     def signed(self, where: str) -> Term:
         token = self.token
-        if token.kind is Kind.SYMBOL and token.text in _ADDITIVE:
+        if token.kind is TokenKind.SYMBOL and token.text in _ADDITIVE:
             following = self.tokens[self.position + 1].kind
-            if following in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT):
+            if following in (TokenKind.INTEGER, TokenKind.DECIMAL, TokenKind.FLOAT):
                 return ExpressionParser.value(self, where)
             self.next()
             self.nesting += 1
@@ -256,7 +256,7 @@ class RowParser(ExpressionParser):
 
     def primary(self, where: str) -> Term:
         token = self.token
-        if token.kind is Kind.SYMBOL and token.text == "(":
+        if token.kind is TokenKind.SYMBOL and token.text == "(":
             self.expect("(", where)
             inner = self.sum(where)
             self.expect(")", where)
@@ -294,7 +294,7 @@ class RowParser(ExpressionParser):
         if str(self.token) not in ("'->'", "'->>'"):
             return Column(name) if name in self.row.documents else replace(self.row.values[name], origin=Origin.COLUMN)
         arrow = self.next()
-        if self.token.kind is not Kind.STRING:
+        if self.token.kind is not TokenKind.STRING:
             raise self.refused(f"{arrow.text} is not followed by a path", "a string")
         path = self.next().text
         value = self.row.values.get(name)
@@ -499,9 +499,9 @@ class RowParser(ExpressionParser):
             bracket.text != "(" or bracket.offset != token.offset + len(token.text)
         ):
             raise self.refused(f"{word} and its bracket are apart", "'(' at once")
-        if bracket.kind is Kind.SYMBOL and bracket.text == "(":
+        if bracket.kind is TokenKind.SYMBOL and bracket.text == "(":
             self.expect("(", word)
-            if moments.takes_digits(word) and self.tokens[self.position].kind is Kind.INTEGER:
+            if moments.takes_digits(word) and self.tokens[self.position].kind is TokenKind.INTEGER:
                 digits = int(self.size(word))
             self.expect(")", word)
         self.reads += 1

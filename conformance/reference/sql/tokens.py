@@ -19,7 +19,7 @@ from conformance.reference.errors import Unsupported
 from conformance.reference.portable import shown
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """The kind of a token."""
 
     STRING = "a string"
@@ -36,13 +36,13 @@ class Kind(Enum):
 class Token(NamedTuple):
     """``text`` is the content: a string without quotes and escapes, a name without backticks, a number as written."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     offset: int
     data: bytes = b""
 
     def __str__(self) -> str:
-        if self.kind is Kind.END:
+        if self.kind is TokenKind.END:
             return "the end"
         return shown(self.text if len(self.text) <= 40 else self.text[:37] + "...")
 
@@ -94,30 +94,36 @@ def tokenize(sql: str) -> list[Token]:
         assert group is not None
         token = _token(group, match[group], match.start(group))
         position = match.end()
-        if token.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT) and _WORD_END.match(sql, position):
+        if token.kind in (TokenKind.INTEGER, TokenKind.DECIMAL, TokenKind.FLOAT) and _WORD_END.match(sql, position):
             raise outside("a number that runs into a name", offset=token.offset, got=sql[token.offset : position + 10])
         tokens.append(token)
-        if token.kind is Kind.END:
+        if token.kind is TokenKind.END:
             return tokens
 
 
 def _token(group: str, text: str, offset: int) -> Token:
     if group == "string":
-        return Token(Kind.STRING, _unescape(text), offset)
+        return Token(TokenKind.STRING, _unescape(text), offset)
     if group == "name":
-        return Token(Kind.QUOTED_NAME, text[1:-1].replace("``", "`"), offset)
+        return Token(TokenKind.QUOTED_NAME, text[1:-1].replace("``", "`"), offset)
     if group in ("hex", "hexadecimal"):
         digits = text[2:].strip("'")
         if group == "hex" and (len(digits) % 2 or re.fullmatch("[0-9a-fA-F]*", digits) is None):
             raise outside("a hexadecimal literal needs pairs of hexadecimal digits", offset=offset, got=text[:40])
-        return Token(Kind.BINARY, text, offset, bytes.fromhex(digits if len(digits) % 2 == 0 else "0" + digits))
+        return Token(TokenKind.BINARY, text, offset, bytes.fromhex(digits if len(digits) % 2 == 0 else "0" + digits))
     if group in ("bit", "binary"):
         digits = text[2:].strip("'")
         if digits.strip("01"):
             raise outside("a bit literal has only the digits 0 and 1", offset=offset, got=text[:40])
-        return Token(Kind.BINARY, text, offset, int(digits or "0", 2).to_bytes(bitmap_size(len(digits)), "big"))
-    kinds = {"float": Kind.FLOAT, "decimal": Kind.DECIMAL, "integer": Kind.INTEGER, "word": Kind.WORD, "end": Kind.END}
-    return Token(kinds.get(group, Kind.SYMBOL), text, offset)
+        return Token(TokenKind.BINARY, text, offset, int(digits or "0", 2).to_bytes(bitmap_size(len(digits)), "big"))
+    kinds = {
+        "float": TokenKind.FLOAT,
+        "decimal": TokenKind.DECIMAL,
+        "integer": TokenKind.INTEGER,
+        "word": TokenKind.WORD,
+        "end": TokenKind.END,
+    }
+    return Token(kinds.get(group, TokenKind.SYMBOL), text, offset)
 
 
 def _unescape(quoted: str) -> str:

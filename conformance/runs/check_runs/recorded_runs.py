@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.servers.recording.directory import Manifest
 from conformance.servers.recording.recordings import Recording, finish_recording, open_recording, start_recording
 from conformance.servers.recording.tape import NoAnswer
-from conformance.servers.specs import Kind, parse_spec
+from conformance.servers.specs import SpecKind, parse_spec
 from conformance.user_errors import Usage
 from conformance.version import __version__
 
@@ -104,7 +104,7 @@ class RecordedRun:
 def recorded_run(settings: Settings) -> RecordedRun | None:
     """Return the run with a recording, if the settings ask for one. Raises errors of the family of servers."""
     spec = parse_spec(settings.server)
-    if spec.kind is Kind.RECORDED:
+    if spec.kind is SpecKind.RECORDED:
         assert spec.path is not None
         tapes = open_recording(spec.path)
         assert tapes.manifest is not None
@@ -125,7 +125,7 @@ def recorded_run(settings: Settings) -> RecordedRun | None:
 
 def recording_in(specs: Sequence[ServerSpec]) -> Manifest | None:
     """The manifest of the recording that a run is about. Raises :class:`SpecError` for a damaged one."""
-    found = [spec.path for spec in specs if spec.kind is Kind.RECORDED and spec.path is not None]
+    found = [spec.path for spec in specs if spec.kind is SpecKind.RECORDED and spec.path is not None]
     if not found:
         return None
     if len(specs) > 1:

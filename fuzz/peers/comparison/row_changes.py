@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import DecoderCase, Equality
 from conformance.checks.decoders.suite.reading import read_log
-from conformance.judge.decoding.difference import Kind
+from conformance.judge.decoding.difference import DifferenceKind
 from conformance.judge.decoding.exact_json import parse
 from conformance.judge.decoding.judge import judge
 from conformance.judge.decoding.log_columns import tables_of
@@ -49,12 +49,12 @@ def compare(log: bytes, read: Read, capabilities: Collection[str] = ()) -> None:
 
 def _rule(item: Difference, case: DecoderCase) -> str:
     """The kind of difference, the kind of value, and the cause, where the cause is not chance."""
-    if item.kind is Kind.MISSING_CHANGE:
+    if item.kind is DifferenceKind.MISSING_CHANGE:
         return f"{item.kind.value}: {'TRANSACTION_PAYLOAD_EVENT' if item.inner else item.event}"
     what, cause = item.what.replace(" UNSIGNED column", " column"), item.cause
-    if item.kind is Kind.ALTERED and what in _TEXTS:
+    if item.kind is DifferenceKind.ALTERED and what in _TEXTS:
         what, cause = _text(_column(item, case)), ""
-    elif item.kind is Kind.ALTERED and what in _MEMBERS:
+    elif item.kind is DifferenceKind.ALTERED and what in _MEMBERS:
         what, cause = "member of ENUM or SET", ""
     elif what in _OPAQUE:
         what = "JSON opaque value"

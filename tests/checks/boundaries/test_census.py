@@ -7,21 +7,21 @@ from collections import Counter
 from conformance.checks.boundaries import broken_streams, census
 from conformance.reference.binlog.query import Query
 from conformance.reference.boundaries.observed_event import observe
-from conformance.reference.boundaries.shipped import ShippedParser, State, classify
+from conformance.reference.boundaries.shipped import ParserState, ShippedParser, classify
 from generators import streams
 from generators.draw import Stream
 
 
 def test_every_text_comes_in_every_state() -> None:
     parser = ShippedParser()
-    seen: Counter[tuple[bytes, State]] = Counter()
+    seen: Counter[tuple[bytes, ParserState]] = Counter()
     for item in streams.texts(Stream("texts")):
         *before, last = (observe(placed.data) for placed in streams.placed(item))
         for event in before:
             parser.feed(event)
         seen[last.text, parser.state] += 1
         parser.feed(last)
-    states = set(State) - {State.ERROR}
+    states = set(ParserState) - {ParserState.ERROR}
     assert set(seen) == {(text, state) for text in (*streams.TEXTS, *streams.COMPLETED) for state in states}
 
 

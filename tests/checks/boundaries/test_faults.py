@@ -17,7 +17,7 @@ from conformance.harness import session as labs
 from conformance.harness.profiles import SIZES
 from conformance.reference.boundaries import unmarked
 from conformance.reference.boundaries.markers import mark
-from conformance.reference.boundaries.reader import Kind, read_groups
+from conformance.reference.boundaries.reader import GroupKind, read_groups
 from conformance.reference.event_types import EventType
 from conformance.servers.roles.receiver import ReceiverTarget, launch_receiver, warnings_in
 from conformance.servers.run.process import ProcessMaker
@@ -267,7 +267,7 @@ def test_corruptions_are_of_every_kind_and_some_are_valid() -> None:
 def test_a_relay_log_without_an_event_or_without_a_transaction_is_noticed() -> None:
     data = (Path(__file__).parents[2] / "data/binlogs/20-relay-log.binlog").read_bytes()
     events = list(boundaries.split_log(data))
-    gtids = [group.gtid for group in read_groups(BytesIO(data), relay=True) if group.kind is not Kind.FRAME]
+    gtids = [group.gtid for group in read_groups(BytesIO(data), relay=True) if group.kind is not GroupKind.FRAME]
     assert boundaries.judge_relay_logs([data], gtids) == []
     xid = next(number for number, event in enumerate(events) if event[4] == EventType.XID)
     for changed in (events[:xid] + events[xid + 1 :], events[: xid + 1]):
@@ -276,7 +276,7 @@ def test_a_relay_log_without_an_event_or_without_a_transaction_is_noticed() -> N
 
 def test_a_relay_log_that_is_cut_off_anywhere_is_noticed() -> None:
     data = (Path(__file__).parents[2] / "data/binlogs/20-relay-log.binlog").read_bytes()
-    gtids = [group.gtid for group in read_groups(BytesIO(data), relay=True) if group.kind is not Kind.FRAME]
+    gtids = [group.gtid for group in read_groups(BytesIO(data), relay=True) if group.kind is not GroupKind.FRAME]
     assert all(boundaries.judge_relay_logs([data[:end]], gtids) for end in range(4, len(data)))
 
 

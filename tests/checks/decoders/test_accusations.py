@@ -15,7 +15,7 @@ from conformance.checks.decoders.accusations.script import script_of
 from conformance.checks.decoders.accusations.vendors import VENDORS, Vendor
 from conformance.checks.decoders.run import record_case
 from conformance.checks.decoders.suite import load_suite
-from conformance.harness.decoders import Judged, OpenedSubject
+from conformance.harness.decoders import JudgedCase, OpenedSubject
 from conformance.judge.decoding.column_values import differences_of_values
 from conformance.judge.decoding.judge import Judgement
 from conformance.judge.decoding.log_columns import LogColumn, tables_of
@@ -178,7 +178,7 @@ def test_a_fault_of_the_adapter_reaches_no_column_of_the_matrix(
         path = recorded(tmp_path, state, judgement.signature, case.id)
         monkeypatch.setattr("conformance.checks.decoders.run.told", lambda *about, to=path: told(*about, path=to))
         block: Any = Block()
-        record_case(block, case, Judged(judgement, answer, judgement.verdict), "replay", _NAME)
+        record_case(block, case, JudgedCase(judgement, answer, judgement.verdict), "replay", _NAME)
         assert block.counted == [verdict]
         ((seen, facts),) = block.shown
         assert (seen, facts["proof"], facts["program"]) == (verdict, state, "planted 1.0")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from conformance.checks.decoders.findings import DecoderFinding, directory_name, report, write_report
 from conformance.checks.decoders.suite import load_suite
-from conformance.judge.decoding.difference import Difference, Kind
+from conformance.judge.decoding.difference import Difference, DifferenceKind
 from conformance.stream import DECODER, KnownIssue, Subject
 from conformance.verdict import Verdict
 
@@ -26,7 +26,10 @@ FINDING = DecoderFinding(
     statement="All diffs of a column arrive.",
     case=CASE,
     difference=Difference(
-        kind=Kind.MISSING_DIFF, place="changes[0].after.j.diffs[1]", expected='{"operation": "INSERT"}', got="null"
+        kind=DifferenceKind.MISSING_DIFF,
+        place="changes[0].after.j.diffs[1]",
+        expected='{"operation": "INSERT"}',
+        got="null",
     ),
     changes=({"after": {"j": {"diffs": []}}},),
     issues=(KnownIssue(subject="go-mysql", issue="go-mysql-org/go-mysql#650", note="asks for it"),),

@@ -10,7 +10,7 @@ import pytest
 from conformance.checks.decoders.known_issues import issues_of, known_issues
 from conformance.checks.decoders.log_bytes import log_bytes
 from conformance.checks.decoders.suite import load_suite
-from conformance.judge.decoding.difference import Difference, Kind
+from conformance.judge.decoding.difference import Difference, DifferenceKind
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.subjects.builtin.catalogue import catalogue
 
@@ -22,7 +22,7 @@ THREE = CASES["diffs/three-in-one-column"]
 
 
 def difference(place: str, change: int | None = 0) -> Difference:
-    return Difference(kind=Kind.ALTERED, place=place, expected="1", got="2", change=change)
+    return Difference(kind=DifferenceKind.ALTERED, place=place, expected="1", got="2", change=change)
 
 
 def marked(case: DecoderCase, place: str, change: int | None = 0) -> list[tuple[str, str, str]]:

@@ -16,7 +16,7 @@ from conformance.checks.decoders.accusations.proof import UNRECORDED, State, pro
 from conformance.checks.decoders.accusations.script import script_of
 from conformance.checks.decoders.accusations.vendors import VENDORS, Vendor, source_of
 from conformance.checks.decoders.suite import load_suite
-from conformance.judge.decoding.difference import Difference, Kind
+from conformance.judge.decoding.difference import Difference, DifferenceKind
 from conformance.judge.decoding.judge import Judgement
 from conformance.judge.decoding.signatures import signature_of
 from conformance.subjects.source import NotServed
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 SUITE = {case.id: case for case in load_suite().cases}
 CASE, OTHER = SUITE["columns/int"], SUITE["columns/year"]
-_MISSING = Difference(kind=Kind.MISSING_CHANGE, place="changes[0]", expected="", got="", what="WRITE_ROWS_EVENT")
+_MISSING = Difference(
+    kind=DifferenceKind.MISSING_CHANGE, place="changes[0]", expected="", got="", what="WRITE_ROWS_EVENT"
+)
 LOST = Judgement(
     verdict=Verdict.SILENT_LOSS, message="lost", signature=signature_of(_MISSING), requirement="DEC1",
     differences=(_MISSING,),

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.checks.lob_pages import check_documents, documents
 from conformance.checks.lob_pages.article import STEPS
-from conformance.checks.lob_pages.documents import Kind, Outcome, judge, outcomes, plans, stored
+from conformance.checks.lob_pages.documents import RowKind, RowOutcome, judge, outcomes, plans, stored
 from conformance.stream import LobUpdate
 from generators.draw import Stream
 from tests.running import run
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.live
 
 
 @pytest.fixture(scope="module")
-def rows(server: ProcessServer) -> list[Outcome]:
+def rows(server: ProcessServer) -> list[RowOutcome]:
     """Every kind of row for each step."""
     with server.connect() as session, server.schema(session) as schema, server.connect(database=schema) as reader:
         reader.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")
@@ -38,32 +38,32 @@ def flipped(data: bytes, at: int) -> bytes:
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
-def another_document(outcome: Outcome) -> Outcome:
+def another_document(outcome: RowOutcome) -> RowOutcome:
     return outcome._replace(after=outcome.after._replace(document=flipped(outcome.after.document, 3)))
 
 
-def another_log(outcome: Outcome) -> Outcome:
+def another_log(outcome: RowOutcome) -> RowOutcome:
     return outcome._replace(logged=flipped(outcome.logged, len(outcome.logged) - 1))
 
 
-def more_free(outcome: Outcome) -> Outcome:
+def more_free(outcome: RowOutcome) -> RowOutcome:
     return outcome._replace(free=(outcome.free[0], outcome.free[1] + 1))
 
 
-def one_range_more(outcome: Outcome) -> Outcome:
+def one_range_more(outcome: RowOutcome) -> RowOutcome:
     (offset, length), *others = outcome.plan.step.ranges
     ranges = ((offset, 1), (offset + 1, length - 1), *others)
     return outcome._replace(plan=replace(outcome.plan, step=replace(outcome.plan.step, ranges=ranges)))
 
 
-def shorter_range(outcome: Outcome) -> Outcome:
+def shorter_range(outcome: RowOutcome) -> RowOutcome:
     """The last byte that is written lies outside."""
     *others, (offset, length) = outcome.plan.step.ranges
     ranges = (*others, (offset, length - 1))
     return outcome._replace(plan=replace(outcome.plan, step=replace(outcome.plan.step, ranges=ranges)))
 
 
-def same_version(outcome: Outcome) -> Outcome:
+def same_version(outcome: RowOutcome) -> RowOutcome:
     """The engine counted other lengths: the version stays, or rises."""
     lob = outcome.after.lob
     assert lob is not None
@@ -74,46 +74,46 @@ def same_version(outcome: Outcome) -> Outcome:
     )
 
 
-def rewritten(outcome: Outcome) -> Outcome:
+def rewritten(outcome: RowOutcome) -> RowOutcome:
     lob = outcome.after.lob
     assert lob is not None
     return outcome._replace(after=outcome.after._replace(lob=replace(lob, first=lob.first._replace(number=9999))))
 
 
-EVERY: Final = tuple(Kind)
-OFF_PAGE: Final = (Kind.COPIES, Kind.LIMIT, Kind.BEYOND)
-FAULTS: Final[tuple[tuple[Callable[[Outcome], Outcome], tuple[Kind, ...]], ...]] = (
+EVERY: Final = tuple(RowKind)
+OFF_PAGE: Final = (RowKind.COPIES, RowKind.LIMIT, RowKind.BEYOND)
+FAULTS: Final[tuple[tuple[Callable[[RowOutcome], RowOutcome], tuple[RowKind, ...]], ...]] = (
     (another_document, EVERY),
     (another_log, EVERY),
     (more_free, EVERY),
-    (one_range_more, (Kind.COPIES,)),
-    (shorter_range, (Kind.COPIES,)),
+    (one_range_more, (RowKind.COPIES,)),
+    (shorter_range, (RowKind.COPIES,)),
     (same_version, OFF_PAGE),
     (rewritten, OFF_PAGE),
 )
 
 
-def test_a_server_has_every_document_as_drawn(rows: list[Outcome]) -> None:
+def test_a_server_has_every_document_as_drawn(rows: list[RowOutcome]) -> None:
     assert [problem for outcome in rows for problem in (*judge(outcome), *stored(outcome))] == []
-    assert {outcome.plan.kind for outcome in rows} == set(Kind)
+    assert {outcome.plan.kind for outcome in rows} == set(RowKind)
 
 
 @pytest.mark.planted("LOB11")
-def test_a_version_that_must_stay_is_a_problem_where_small_changes_overwrite_it(rows: list[Outcome]) -> None:
+def test_a_version_that_must_stay_is_a_problem_where_small_changes_overwrite_it(rows: list[RowOutcome]) -> None:
     """9.7 keeps the version that 8.0 overwrites."""
-    copied = [outcome for outcome in rows if outcome.plan.kind is Kind.COPIES]
+    copied = [outcome for outcome in rows if outcome.plan.kind is RowKind.COPIES]
     assert all(judge(outcome, any_version=True) for outcome in copied)
-    others = [outcome for outcome in rows if outcome.plan.kind is not Kind.COPIES]
+    others = [outcome for outcome in rows if outcome.plan.kind is not RowKind.COPIES]
     assert [problem for outcome in others for problem in judge(outcome, any_version=True)] == []
 
 
 @pytest.mark.parametrize(("step", "plant", "kind"), [
     pytest.param(step, plant, kind, id=f"{step.requirement}-{plant.__name__}-{kind.name.lower()}",
-                 marks=pytest.mark.planted(step.requirement, *(("LOB11",) if kind is not Kind.INLINE else ())))
+                 marks=pytest.mark.planted(step.requirement, *(("LOB11",) if kind is not RowKind.INLINE else ())))
     for step in STEPS for plant, kinds in FAULTS for kind in kinds
 ])  # fmt: skip
 def test_anything_else_is_a_problem(
-    rows: list[Outcome], step: Step, plant: Callable[[Outcome], Outcome], kind: Kind
+    rows: list[RowOutcome], step: Step, plant: Callable[[RowOutcome], RowOutcome], kind: RowKind
 ) -> None:
     outcome = next(outcome for outcome in rows if outcome.plan.step is step and outcome.plan.kind is kind)
     assert judge(plant(outcome))
@@ -121,7 +121,7 @@ def test_anything_else_is_a_problem(
 
 @pytest.mark.planted("LOB5")
 @pytest.mark.parametrize("kind", EVERY)
-def test_other_stored_bytes_are_a_problem(rows: list[Outcome], kind: Kind) -> None:
+def test_other_stored_bytes_are_a_problem(rows: list[RowOutcome], kind: RowKind) -> None:
     outcome = next(outcome for outcome in rows if outcome.plan.kind is kind)
     start = documents.place_of(outcome)
     assert start is not None

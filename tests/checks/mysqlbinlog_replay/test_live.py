@@ -42,7 +42,7 @@ def test_replayed_updates_are_the_same(recorded: Recorded) -> None:
 @pytest.mark.usefixtures("one_replay")
 @each(REPLAY_FAULTS)
 def test_a_doctored_state_fails_the_check(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
-    plant_in(monkeypatch, room, "take_state", lambda state: room.State(*fault.change(state)), call=2)
+    plant_in(monkeypatch, room, "take_state", lambda state: room.TableContent(*fault.change(state)), call=2)
     recorded.fails(check.test_replayed_updates, "after the replay")
     assert recorded.failing == {"mysqlbinlog_replay/rows"}
 

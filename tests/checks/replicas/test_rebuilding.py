@@ -10,7 +10,7 @@ from conformance.cases.script import build_script
 from conformance.cases.session import Session
 from conformance.cases.update_case import UpdateCase
 from conformance.checks.replicas import check_rebuilt as test_rebuilt_replicas
-from conformance.harness.pairs.rebuilding import KINDS, Kind, from_text, other_numbers, rebuild_by
+from conformance.harness.pairs.rebuilding import KINDS, RebuildKind, from_text, other_numbers, rebuild_by
 from conformance.harness.pairs.run import rows_after
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
@@ -54,7 +54,7 @@ UNLIKE = {
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_objects_and_arrays_become_unlike_in_the_way_of_the_kind(kind: Kind) -> None:
+def test_objects_and_arrays_become_unlike_in_the_way_of_the_kind(kind: RebuildKind) -> None:
     script = build_script(kind.prepare(CASE, trap=True))
     rebuild = rebuild_by(kind.rule(CASE, "seed"))
     rows = rows_after(script, rebuild.after)

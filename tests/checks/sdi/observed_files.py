@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from conformance.checks.sdi.check_statements import Change
     from conformance.checks.sdi.data_file import SdiFile
-    from conformance.checks.sdi.run import Outcome
+    from conformance.checks.sdi.run import SequenceOutcome
     from conformance.judge.problem import Problem
     from conformance.reference.innodb.information_schema import Facts
     from conformance.servers.run.process import ProcessServer
@@ -30,7 +30,7 @@ class Observed:
     """Sound observations, which every judge accepts. ``file``: the file of a table whose record stands in BLOB
     pages."""
 
-    outcome: Outcome
+    outcome: SequenceOutcome
     file: SdiFile
     mysql: SdiFile
     temporary: SdiFile

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.checks.table_metadata import check_damaged_maps, damaged_maps
-from conformance.checks.table_metadata.damaged_maps import Outcome
+from conformance.checks.table_metadata.damaged_maps import TransactionOutcome
 from conformance.harness.profiles import SIZES
 from conformance.stream import Block
 from tests.running import run
@@ -27,22 +27,22 @@ def one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SIZES[CHECK], "quick", 1)
 
 
-def mended(server: Any, schema: str, update: Any, _: bytes) -> Outcome:
+def mended(server: Any, schema: str, update: Any, _: bytes) -> TransactionOutcome:
     """A server that applies the update whatever the TABLE_MAP says."""
     return applied(server, schema, update, update.table_map)
 
 
-def row_changed(*words: Any) -> Outcome:
-    return Outcome(error=applied(*words).error, unchanged=False)
+def row_changed(*words: Any) -> TransactionOutcome:
+    return TransactionOutcome(error=applied(*words).error, unchanged=False)
 
 
-def skipped(*words: Any) -> Outcome:
+def skipped(*words: Any) -> TransactionOutcome:
     """A server that skips the update without a word."""
-    return Outcome(error=0, unchanged=applied(*words).error != 0)
+    return TransactionOutcome(error=0, unchanged=applied(*words).error != 0)
 
 
-def refuses_all(*_: Any) -> Outcome:
-    return Outcome(error=1149, unchanged=True)
+def refuses_all(*_: Any) -> TransactionOutcome:
+    return TransactionOutcome(error=1149, unchanged=True)
 
 
 def verdicts(recorded: Recorded) -> set[str]:
@@ -65,7 +65,7 @@ def test_a_server_passes(recorded: Recorded) -> None:
     ],
 )
 def test_a_server_that_takes_damaged_maps_fails(
-    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, altered: Callable[..., Outcome], message: str
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, altered: Callable[..., TransactionOutcome], message: str
 ) -> None:
     monkeypatch.setattr(damaged_maps, "apply", altered)
     recorded.fails(check_damaged_maps.test_damaged_maps_are_errors, message)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.judge.decoding.column_values import differences_of_values
-from conformance.judge.decoding.difference import Kind
+from conformance.judge.decoding.difference import DifferenceKind
 from conformance.judge.decoding.log_columns import LogColumn
 
 LATIN1, UTF8MB4, UTF16, BINARY = 8, 255, 54, 63
@@ -183,23 +183,23 @@ OTHER: list[tuple[Any, ...]] = [
 ]
 
 NOTHING: list[tuple[Any, ...]] = [
-    ("int", None, 0, Kind.NULL),
-    ("text", None, "", Kind.NULL),
-    ("text", "", None, Kind.NULL),
-    ("json", None, {"json": None}, Kind.NULL),
-    ("json", {"json": None}, None, Kind.NULL),
-    ("json", {"diffs": []}, None, Kind.NULL),
-    ("json", DIFFS, None, Kind.NULL),
-    ("date", "0000-00-00", None, Kind.NULL),
-    ("json", None, {"diffs": []}, Kind.NULL),
-    ("json", {"json": 1}, {"diffs": []}, Kind.FORM),
-    ("json", {"json": 1}, 1, Kind.FORM),
-    ("json", {"json": {"a": 1}}, {"a": 1}, Kind.FORM),
-    ("json", {"json": 1}, "1", Kind.FORM),
-    ("json", DIFFS, {"json": 1}, Kind.FORM),
-    ("json", DIFFS, {"diffs": {}}, Kind.FORM),
-    ("json", {"json": 1}, {"json_text": "{"}, Kind.FORM),
-    ("json", {"json": 1}, {"hex": "00"}, Kind.FORM),
+    ("int", None, 0, DifferenceKind.NULL),
+    ("text", None, "", DifferenceKind.NULL),
+    ("text", "", None, DifferenceKind.NULL),
+    ("json", None, {"json": None}, DifferenceKind.NULL),
+    ("json", {"json": None}, None, DifferenceKind.NULL),
+    ("json", {"diffs": []}, None, DifferenceKind.NULL),
+    ("json", DIFFS, None, DifferenceKind.NULL),
+    ("date", "0000-00-00", None, DifferenceKind.NULL),
+    ("json", None, {"diffs": []}, DifferenceKind.NULL),
+    ("json", {"json": 1}, {"diffs": []}, DifferenceKind.FORM),
+    ("json", {"json": 1}, 1, DifferenceKind.FORM),
+    ("json", {"json": {"a": 1}}, {"a": 1}, DifferenceKind.FORM),
+    ("json", {"json": 1}, "1", DifferenceKind.FORM),
+    ("json", DIFFS, {"json": 1}, DifferenceKind.FORM),
+    ("json", DIFFS, {"diffs": {}}, DifferenceKind.FORM),
+    ("json", {"json": 1}, {"json_text": "{"}, DifferenceKind.FORM),
+    ("json", {"json": 1}, {"hex": "00"}, DifferenceKind.FORM),
 ]
 
 
@@ -212,12 +212,14 @@ def test_a_permitted_form_is_the_same_value(column: str, expected: Any, got: Any
 @pytest.mark.parametrize(("column", "expected", "got", "cause"), OTHER, ids=map(repr, OTHER))
 def test_another_value_is_told(column: str, expected: Any, got: Any, cause: str) -> None:
     (found,) = differences_of_values(COLUMNS[column], expected, got, None, "c")
-    assert found.kind is Kind.ALTERED
+    assert found.kind is DifferenceKind.ALTERED
     assert cause in found.cause
 
 
 @pytest.mark.parametrize(("column", "expected", "got", "kind"), NOTHING)
-def test_the_kinds_of_nothing_and_of_documents_are_apart(column: str, expected: Any, got: Any, kind: Kind) -> None:
+def test_the_kinds_of_nothing_and_of_documents_are_apart(
+    column: str, expected: Any, got: Any, kind: DifferenceKind
+) -> None:
     (found,) = differences_of_values(COLUMNS[column], expected, got, None, "c")
     assert found.kind is kind
 
@@ -226,6 +228,6 @@ def test_a_document_for_diffs_is_held_against_the_resolved_one() -> None:
     resolved = {"json": {"a": 1, "b": 2}}
     assert differences_of_values(COLUMNS["json"], DIFFS, {"json": {"b": 2, "a": 1}}, resolved, "c") == []
     (found,) = differences_of_values(COLUMNS["json"], DIFFS, {"json": {"a": 0, "b": 2}}, resolved, "c")
-    assert (found.kind, found.place) == (Kind.ALTERED, "c.$.a")
+    assert (found.kind, found.place) == (DifferenceKind.ALTERED, "c.$.a")
     unchanged = differences_of_values(COLUMNS["json"], {"diffs": []}, {"json": {}}, resolved, "c")
     assert {item.cause for item in unchanged} == {"missing member"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.judge.decoding.diff_lists import differences_of_diffs
-from conformance.judge.decoding.difference import Kind
+from conformance.judge.decoding.difference import DifferenceKind
 
 
 def diff(path: str, value: Any = 1, operation: str = "REPLACE") -> dict[str, Any]:
@@ -23,23 +23,23 @@ LIST = [diff("$.a"), diff("$.b[1]", "x", "INSERT"), REMOVE, diff("$.d", {"k": [1
     [
         (LIST, []),
         ([*LIST[:2], {**REMOVE, "value": None}, LIST[3]], []),
-        ([*LIST[:2], {**REMOVE, "value": 0}, LIST[3]], [Kind.DIFF]),
-        (LIST[:1], [Kind.MISSING_DIFF] * 3),
-        (LIST[1:], [Kind.MISSING_DIFF]),
-        ([*LIST[:1], *LIST[2:]], [Kind.MISSING_DIFF]),
-        ([], [Kind.MISSING_DIFF] * 4),
-        ([LIST[1], LIST[0], *LIST[2:]], [Kind.MOVED_DIFF]),
-        ([LIST[0], *LIST], [Kind.EXTRA_DIFF]),
-        ([*LIST, diff("$.z")], [Kind.EXTRA_DIFF]),
-        ([diff("$.a", 2), *LIST[1:]], [Kind.ALTERED]),
-        ([diff("$.a", 1, "INSERT"), *LIST[1:]], [Kind.DIFF]),
-        ([diff("$.a.b"), *LIST[1:]], [Kind.DIFF]),
-        ([{"operation": "REPLACE", "path": "$.a"}, *LIST[1:]], [Kind.DIFF]),
-        ([*LIST[:3], diff("$.d", {"k": [2]})], [Kind.ALTERED]),
-        (["$.a", *LIST[1:]], [Kind.FORM]),
+        ([*LIST[:2], {**REMOVE, "value": 0}, LIST[3]], [DifferenceKind.DIFF]),
+        (LIST[:1], [DifferenceKind.MISSING_DIFF] * 3),
+        (LIST[1:], [DifferenceKind.MISSING_DIFF]),
+        ([*LIST[:1], *LIST[2:]], [DifferenceKind.MISSING_DIFF]),
+        ([], [DifferenceKind.MISSING_DIFF] * 4),
+        ([LIST[1], LIST[0], *LIST[2:]], [DifferenceKind.MOVED_DIFF]),
+        ([LIST[0], *LIST], [DifferenceKind.EXTRA_DIFF]),
+        ([*LIST, diff("$.z")], [DifferenceKind.EXTRA_DIFF]),
+        ([diff("$.a", 2), *LIST[1:]], [DifferenceKind.ALTERED]),
+        ([diff("$.a", 1, "INSERT"), *LIST[1:]], [DifferenceKind.DIFF]),
+        ([diff("$.a.b"), *LIST[1:]], [DifferenceKind.DIFF]),
+        ([{"operation": "REPLACE", "path": "$.a"}, *LIST[1:]], [DifferenceKind.DIFF]),
+        ([*LIST[:3], diff("$.d", {"k": [2]})], [DifferenceKind.ALTERED]),
+        (["$.a", *LIST[1:]], [DifferenceKind.FORM]),
     ],
 )
-def test_every_departure_is_found_once(got: list[Any], kinds: list[Kind]) -> None:
+def test_every_departure_is_found_once(got: list[Any], kinds: list[DifferenceKind]) -> None:
     assert [item.kind for item in differences_of_diffs(LIST, got, "j")] == kinds
 
 

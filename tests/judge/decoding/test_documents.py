@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.cases.decoder_case import Equality
-from conformance.judge.decoding.difference import Kind
+from conformance.judge.decoding.difference import DifferenceKind
 from conformance.judge.decoding.documents import differences_of_documents, document_in
 from conformance.judge.decoding.exact_json import parse
 
@@ -173,7 +173,7 @@ OTHER: list[tuple[Any, ...]] = [
 @pytest.mark.parametrize(("expected", "got", "level"), SAME)
 def test_a_permitted_form_is_the_same_value(expected: Any, got: Any, level: Equality) -> None:
     found = differences_of_documents(expected, got, "$")
-    assert [item.kind for item in found] == ([] if level is Equality.TYPE else [Kind.TYPE])
+    assert [item.kind for item in found] == ([] if level is Equality.TYPE else [DifferenceKind.TYPE])
 
 
 @pytest.mark.parametrize(("expected", "got", "cause"), OTHER)
@@ -185,7 +185,7 @@ def test_another_value_is_told(expected: Any, got: Any, cause: str, where: str) 
         found = differences_of_documents({"k": expected}, {"k": got}, "$")
     else:
         found = differences_of_documents(expected, got, "$")
-    altered = [item for item in found if item.kind is Kind.ALTERED]
+    altered = [item for item in found if item.kind is DifferenceKind.ALTERED]
     assert altered
     assert cause in altered[0].cause
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.cases.decoder_case import Allowed, Equality
-from conformance.judge.decoding.difference import Kind
+from conformance.judge.decoding.difference import DifferenceKind
 from conformance.verdict import Verdict
 from tests.judge.decoding.kit import change, verdict_of
 
@@ -48,7 +48,7 @@ def test_the_same_changes_pass() -> None:
 def test_a_missing_change_is_the_only_difference(number: int) -> None:
     judgement = verdict_of(LOG, [*LOG[:number], *LOG[number + 1 :]])
     assert judgement.verdict is Verdict.SILENT_LOSS
-    assert [(item.kind, item.change) for item in judgement.differences] == [(Kind.MISSING_CHANGE, number)]
+    assert [(item.kind, item.change) for item in judgement.differences] == [(DifferenceKind.MISSING_CHANGE, number)]
 
 
 def test_a_missing_partial_update_is_signed_by_its_event() -> None:
@@ -119,21 +119,21 @@ def test_an_altered_value_fails_before_an_error_and_is_a_loss_without_one() -> N
 @pytest.mark.parametrize(
     ("got", "kinds"),
     [
-        ([*LOG, update(6)], [Kind.EXTRA_CHANGE]),
-        ([LOG[0], *LOG], [Kind.REPEATED_CHANGE]),
-        ([*LOG, LOG[0]], [Kind.REPEATED_CHANGE]),
-        ([LOG[1], LOG[0], *LOG[2:]], [Kind.MOVED_CHANGE]),
-        ([*LOG[1:], LOG[0]], [Kind.MOVED_CHANGE]),
-        ([{**LOG[0], "table": "u"}, *LOG[1:]], [Kind.TABLE]),
-        ([{**LOG[0], "schema": "S"}, *LOG[1:]], [Kind.TABLE]),
-        ([{**LOG[0], "operation": "delete", "after": None}, *LOG[1:]], [Kind.OPERATION]),
-        ([{**LOG[0], "position": 101}, *LOG[1:]], [Kind.HEADER]),
-        ([{**LOG[0], "row": 1}, *LOG[1:]], [Kind.HEADER]),
-        ([{**LOG[0], "event": PARTIAL}, *LOG[1:]], [Kind.HEADER]),
-        ([{**LOG[0], "after": {**LOG[0]["after"], "d": 1}}, *LOG[1:]], [Kind.EXTRA_COLUMN]),
+        ([*LOG, update(6)], [DifferenceKind.EXTRA_CHANGE]),
+        ([LOG[0], *LOG], [DifferenceKind.REPEATED_CHANGE]),
+        ([*LOG, LOG[0]], [DifferenceKind.REPEATED_CHANGE]),
+        ([LOG[1], LOG[0], *LOG[2:]], [DifferenceKind.MOVED_CHANGE]),
+        ([*LOG[1:], LOG[0]], [DifferenceKind.MOVED_CHANGE]),
+        ([{**LOG[0], "table": "u"}, *LOG[1:]], [DifferenceKind.TABLE]),
+        ([{**LOG[0], "schema": "S"}, *LOG[1:]], [DifferenceKind.TABLE]),
+        ([{**LOG[0], "operation": "delete", "after": None}, *LOG[1:]], [DifferenceKind.OPERATION]),
+        ([{**LOG[0], "position": 101}, *LOG[1:]], [DifferenceKind.HEADER]),
+        ([{**LOG[0], "row": 1}, *LOG[1:]], [DifferenceKind.HEADER]),
+        ([{**LOG[0], "event": PARTIAL}, *LOG[1:]], [DifferenceKind.HEADER]),
+        ([{**LOG[0], "after": {**LOG[0]["after"], "d": 1}}, *LOG[1:]], [DifferenceKind.EXTRA_COLUMN]),
     ],
 )
-def test_what_is_not_in_the_log_fails(got: list[Any], kinds: list[Kind]) -> None:
+def test_what_is_not_in_the_log_fails(got: list[Any], kinds: list[DifferenceKind]) -> None:
     judgement = verdict_of(LOG, got)
     assert judgement.verdict is Verdict.FAIL
     assert [item.kind for item in judgement.differences] == kinds
@@ -142,9 +142,9 @@ def test_what_is_not_in_the_log_fails(got: list[Any], kinds: list[Kind]) -> None
 @pytest.mark.parametrize("image", ["before", "after"])
 def test_images_and_columns_that_are_missing_are_lost(image: str) -> None:
     for got, kind in (
-        ({**LOG[0], image: None}, Kind.MISSING_IMAGE),
-        ({**LOG[0], image: {"id": 1}}, Kind.MISSING_COLUMN),
-        ({**LOG[0], image: {**LOG[0][image], "d": None}}, Kind.ABSENT_AS_NULL),
+        ({**LOG[0], image: None}, DifferenceKind.MISSING_IMAGE),
+        ({**LOG[0], image: {"id": 1}}, DifferenceKind.MISSING_COLUMN),
+        ({**LOG[0], image: {**LOG[0][image], "d": None}}, DifferenceKind.ABSENT_AS_NULL),
     ):
         judgement = verdict_of(LOG, [got, *LOG[1:]])
         assert (judgement.verdict, [item.kind for item in judgement.differences]) == (Verdict.SILENT_LOSS, [kind])
@@ -257,7 +257,7 @@ def test_many_changes_are_aligned_quickly() -> None:
     log = [update(number) for number in range(3000)]
     got = [item for number, item in enumerate(log) if number % 7]
     judgement = verdict_of(log, got)
-    assert {item.kind for item in judgement.differences} == {Kind.MISSING_CHANGE}
+    assert {item.kind for item in judgement.differences} == {DifferenceKind.MISSING_CHANGE}
     assert len(judgement.differences) == len(log) - len(got)
     flood = [update(number, position=7) for number in range(5000, 20000)]
     assert verdict_of(log[:50], flood).verdict is Verdict.SILENT_LOSS

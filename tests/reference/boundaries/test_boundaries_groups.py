@@ -13,7 +13,7 @@ from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.header import Checksum, Flag
 from conformance.reference.binlog.query import Query
-from conformance.reference.boundaries.reader import Group, Kind, file_footer, find_event, read_groups
+from conformance.reference.boundaries.reader import Group, GroupKind, file_footer, find_event, read_groups
 from conformance.reference.event_types import EventType
 from tests.reference.refusals import refused, where
 
@@ -78,7 +78,7 @@ def expected(events: list[bytes], groups: list[tuple[str, bool, int]]) -> list[G
     counts = [0, *accumulate(count for _, _, count in groups)]
     assert counts[-1] == len(events)
     return [
-        Group(places[first], places[last], Kind(kind), NAME if has_gtid else None, count)
+        Group(places[first], places[last], GroupKind(kind), NAME if has_gtid else None, count)
         for (first, last), (kind, has_gtid, count) in zip(pairwise(counts), groups, strict=True)
     ]
 
@@ -151,7 +151,7 @@ def test_an_event_is_as_long_as_its_header_at_least(length: int) -> None:
 def test_a_gtid_event_has_room_for_its_number() -> None:
     body = b"\0" + bytes(16) + pack("<q", 7)
     whole, short = raw(EventType.GTID, body), raw(EventType.GTID, body[:-1])
-    assert list(read_groups(BytesIO(whole), 0, footer=0)) == [Group(0, 44, Kind.OPEN, NAME, 1)]
+    assert list(read_groups(BytesIO(whole), 0, footer=0)) == [Group(0, 44, GroupKind.OPEN, NAME, 1)]
     error = refused(list, read_groups(BytesIO(short), 0, footer=0))
     assert (where(error), error.got) == (("truncated", 19, ""), 43)
 

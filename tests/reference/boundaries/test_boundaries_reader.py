@@ -16,7 +16,7 @@ from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.writer import FileWriter, begin
 from conformance.reference.boundaries.markers import mark
 from conformance.reference.boundaries.observed_event import observe
-from conformance.reference.boundaries.reader import Group, Kind, find_event, read_groups
+from conformance.reference.boundaries.reader import Group, GroupKind, find_event, read_groups
 from conformance.reference.boundaries.source import mark_stream
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
@@ -41,7 +41,7 @@ def test_groups_tile_the_file_and_have_the_gtids_of_its_events(path: Path) -> No
         name for event in events if (name := gtid_text(event.body))
     ]
     assert sum(group.events for group in found) == len(events)
-    assert not {group.kind for group in found} & {Kind.FRAGMENT, Kind.OPEN}
+    assert not {group.kind for group in found} & {GroupKind.FRAGMENT, GroupKind.OPEN}
     for window in (19, 64, 700):
         assert groups(data, window=window) == found
 
@@ -66,7 +66,14 @@ def test_reading_from_any_event_gives_a_fragment_and_then_the_same_groups(path: 
         assert found[len(found) - len(rest) :] == rest
         for extra in found[: len(found) - len(rest)]:
             # A QUERY that is no longer seen behind its BEGIN counts as a statement, INTVAR and the like as its start.
-            assert extra.kind in (Kind.FRAGMENT, Kind.DDL, Kind.DML, Kind.XA, Kind.COMPRESSED, Kind.OPEN)
+            assert extra.kind in (
+                GroupKind.FRAGMENT,
+                GroupKind.DDL,
+                GroupKind.DML,
+                GroupKind.XA,
+                GroupKind.COMPRESSED,
+                GroupKind.OPEN,
+            )
             assert extra.gtid is None
         position += len(event)
 
@@ -94,8 +101,8 @@ def test_parts_of_a_file_give_the_groups_of_the_whole(parts: int) -> None:
         offset = find_event(data[low:], low)
         if offset is None:
             continue
-        found += [group for group in groups(data, low + offset, high) if group.kind is not Kind.FRAGMENT and
-                  (group.gtid or group.kind is Kind.FRAME)]  # fmt: skip
+        found += [group for group in groups(data, low + offset, high) if group.kind is not GroupKind.FRAGMENT and
+                  (group.gtid or group.kind is GroupKind.FRAME)]  # fmt: skip
     assert found == groups(data)
 
 
@@ -116,7 +123,8 @@ def test_kinds() -> None:
             data += writer.add(body)  # type: ignore[arg-type]
     kinds = [group.kind for group in groups(data)]
     assert kinds == [
-        Kind.FRAME, Kind.FRAME, Kind.DML, Kind.DDL, Kind.XA, Kind.INCIDENT, Kind.OPEN, Kind.DML,
+        GroupKind.FRAME, GroupKind.FRAME, GroupKind.DML, GroupKind.DDL, GroupKind.XA, GroupKind.INCIDENT,
+        GroupKind.OPEN, GroupKind.DML,
     ]  # fmt: skip
 
 
@@ -127,7 +135,7 @@ def test_a_file_cut_anywhere_gives_its_whole_groups_and_an_open_one() -> None:
         found = groups(data[:length])
         complete = [group for group in whole if group.end <= length]
         assert found[: len(complete)] == complete
-        assert [group.kind for group in found[len(complete) :]] in ([], [Kind.OPEN])
+        assert [group.kind for group in found[len(complete) :]] in ([], [GroupKind.OPEN])
         assert not found or found[-1].end <= length
 
 

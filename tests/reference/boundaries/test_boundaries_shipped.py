@@ -15,8 +15,8 @@ from conformance.reference.boundaries.shipped import (
     Complaint,
     EventClass,
     Message,
+    ParserState,
     ShippedParser,
-    State,
     classify,
     classify_query,
 )
@@ -75,7 +75,7 @@ def test_what_no_table_names_is_ignored_if_it_may_be_and_an_error_if_not() -> No
 def test_every_captured_file_is_accepted(path: object) -> None:
     parser = ShippedParser()
     assert not any(parser.feed(observe(event, footer)) for event, footer in events_of(path))
-    assert parser.state is State.NONE
+    assert parser.state is ParserState.NONE
 
 
 def test_a_cut_in_the_middle_is_noticed_at_the_end_of_the_group_only() -> None:
@@ -83,7 +83,7 @@ def test_a_cut_in_the_middle_is_noticed_at_the_end_of_the_group_only() -> None:
     codes = (EventType.TABLE_MAP, EventType.WRITE_ROWS, EventType.XID, EventType.GTID)
     complaints = [parser.feed(ObservedEvent(code)) for code in codes]
     assert [item is not None for item in complaints] == [False, False, True, False]
-    assert complaints[2] == Complaint(EventClass.END_TRX, State.NONE, Message(10445, "outside a transaction"))
+    assert complaints[2] == Complaint(EventClass.END_TRX, ParserState.NONE, Message(10445, "outside a transaction"))
     assert parser.inside
 
 
@@ -103,7 +103,7 @@ def test_a_reset_forgets_the_open_group() -> None:
     parser = ShippedParser()
     parser.feed(ObservedEvent(EventType.GTID))
     parser.reset()
-    assert parser.state is State.NONE
+    assert parser.state is ParserState.NONE
 
 
 def test_the_page_is_drawn_from_the_tables() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from scenarios.expected.columns import Document, Outcome, before, inserted, removed, replaced_or_set, steps
+from scenarios.expected.columns import ColumnOutcome, Document, before, inserted, removed, replaced_or_set, steps
 from scenarios.expected.layout import lay_out, value_size
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ def test_a_path_is_its_steps() -> None:
     assert steps('$.g0.k1[12]."a\\"b"') == ("g0", "k1", 12, 'a"b')
 
 
-def _set(*pairs: tuple[str, Any]) -> Callable[[Document], Outcome]:
+def _set(*pairs: tuple[str, Any]) -> Callable[[Document], ColumnOutcome]:
     return lambda document: replaced_or_set(document, pairs)
 
 
-def _remove(*paths: str) -> Callable[[Document], Outcome]:
+def _remove(*paths: str) -> Callable[[Document], ColumnOutcome]:
     return lambda document: removed(document, paths)
 
 
@@ -67,7 +67,7 @@ def _remove(*paths: str) -> Callable[[Document], Outcome]:
     ],
 )  # fmt: skip
 def test_diffs_and_documents_are_as_long_as_those_of_the_sheet(
-    value: Any, statement: Callable[[Document], Outcome], field: str, size: int
+    value: Any, statement: Callable[[Document], ColumnOutcome], field: str, size: int
 ) -> None:
     found = statement(before(value, None))
     assert found.encoded == len(field) // 2 - 4

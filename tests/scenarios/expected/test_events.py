@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.expected.columns import Outcome
+from scenarios.expected.columns import ColumnOutcome
 from scenarios.expected.events import QUIET, due
 
-ONE = Outcome(100, diffs=1, encoded=20, raw=17)
+ONE = ColumnOutcome(100, diffs=1, encoded=20, raw=17)
 
 
 @pytest.mark.parametrize(
@@ -31,16 +31,16 @@ def test_images_have_their_columns(image: str, keyed: bool, before: int, after: 
 @pytest.mark.parametrize(
     ("outcome", "grows", "kinds", "bits"),
     [
-        (Outcome(100, diffs=1, encoded=95), 95 - 100 + 2, (1, 0, 0, 0), 1),
-        (Outcome(100, diffs=1, encoded=96), 1, (0, 0, 1, 0), 0),
-        (Outcome(100, diffs=2, encoded=40, same_bytes=True), 2 - 100, (0, 1, 0, 0), 1),
-        (Outcome(100, diffs=0, changed=False), 2 - 100, (0, 1, 0, 0), 1),
-        (Outcome(100), 1, (0, 0, 1, 0), 0),
-        (Outcome(0), 1, (0, 0, 0, 1), 0),
+        (ColumnOutcome(100, diffs=1, encoded=95), 95 - 100 + 2, (1, 0, 0, 0), 1),
+        (ColumnOutcome(100, diffs=1, encoded=96), 1, (0, 0, 1, 0), 0),
+        (ColumnOutcome(100, diffs=2, encoded=40, same_bytes=True), 2 - 100, (0, 1, 0, 0), 1),
+        (ColumnOutcome(100, diffs=0, changed=False), 2 - 100, (0, 1, 0, 0), 1),
+        (ColumnOutcome(100), 1, (0, 0, 1, 0), 0),
+        (ColumnOutcome(0), 1, (0, 0, 0, 1), 0),
     ],
 )
 def test_a_column_is_logged_by_the_rules_of_partial_update_5(
-    outcome: Outcome, grows: int, kinds: tuple[int, ...], bits: int
+    outcome: ColumnOutcome, grows: int, kinds: tuple[int, ...], bits: int
 ) -> None:
     found = due("MINIMAL", keyed=True, sizes=[100], outcomes={0: outcome}, counted=True)
     assert (found.partial, found.empty, found.whole, found.null) == kinds
@@ -55,6 +55,6 @@ def test_nine_json_columns_take_two_bytes_of_bits() -> None:
 
 
 def test_a_statement_that_changes_nothing_has_no_event() -> None:
-    same = Outcome(100, changed=False, diffs=0)
+    same = ColumnOutcome(100, changed=False, diffs=0)
     assert due("FULL", keyed=True, sizes=[100], outcomes={0: same}, counted=False) is QUIET
     assert due("FULL", keyed=True, sizes=[100], outcomes={0: same}, counted=True).on

@@ -10,7 +10,7 @@ import pytest
 from conformance.servers.errors import SpecError
 from conformance.servers.recording.directory import MANIFEST, TAPES, Manifest, RecordingRefused, open_tape
 from conformance.servers.recording.recordings import finish_recording, open_recording, start_recording
-from conformance.servers.specs import Kind, parse_spec
+from conformance.servers.specs import SpecKind, parse_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,7 +115,7 @@ def test_a_folder_without_a_manifest_is_refused(tmp_path: Path) -> None:
 
 def test_recorded_is_a_server_spec() -> None:
     spec = parse_spec("recorded:/tmp/x")
-    assert (spec.kind, str(spec)) == (Kind.RECORDED, "recorded:/tmp/x")
+    assert (spec.kind, str(spec)) == (SpecKind.RECORDED, "recorded:/tmp/x")
     for wrong in ("recorded", "recorded:"):
         with pytest.raises(SpecError, match="the directory is missing; expected recorded:DIR"):
             parse_spec(wrong)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.decoders.accusations import forms
 from conformance.checks.decoders.accusations.vendors import source_of
-from conformance.judge.decoding.difference import Difference, Kind
+from conformance.judge.decoding.difference import Difference, DifferenceKind
 from conformance.judge.decoding.log_columns import tables_of
 from conformance.judge.decoding.signatures import NUMBERS, QUOTED, signature_of
 from conformance.reference.binlog.files import FileReader
@@ -95,20 +95,20 @@ def _of_difference(vendor: Vendor, case: DecoderCase, judgement: Judgement, sign
         yield 'end("nothing that is known here", error, "undecided")'
         return
     item = found[0]
-    if vendor.asks_names and item.kind is Kind.ABSENT_AS_NULL and "@" in item.place:
+    if vendor.asks_names and item.kind is DifferenceKind.ABSENT_AS_NULL and "@" in item.place:
         yield 'end("names of columns, of which the library asks the server", found, "undecided")'
         return
-    if vendor.no_date_is_null and item.kind is Kind.NULL and item.what.startswith(("DATE", "TIMESTAMP")):
+    if vendor.no_date_is_null and item.kind is DifferenceKind.NULL and item.what.startswith(("DATE", "TIMESTAMP")):
         yield f'end({"null, as is documented, for " + item.expected!r}, found, "as expected")'
         return
-    if item.kind is Kind.MISSING_CHANGE:
+    if item.kind is DifferenceKind.MISSING_CHANGE:
         yield f"expected = {len(case.expected)}"
         yield (
             'end(f"{expected} row changes", f"{len(found)} row changes, {error!r}", "FAULT" if len(found) < expected '
             'and error is None else "as expected" if len(found) == expected else "undecided")'
         )
         return
-    if item.kind in (Kind.EXTRA_CHANGE, Kind.REPEATED_CHANGE):
+    if item.kind in (DifferenceKind.EXTRA_CHANGE, DifferenceKind.REPEATED_CHANGE):
         yield f"expected = {len(case.expected)}"
         yield (
             'end(f"{expected} row changes", f"{len(found)} row changes", '
@@ -130,22 +130,24 @@ def _of_value(case: DecoderCase, judgement: Judgement, item: Difference) -> Iter
     image = change.get(side) or {}
     column = next((name for name in image if item.place.startswith(f"{parts[0]}.{side}.{name}")), column)
     rest = item.place[len(f"{parts[0]}.{side}.{column}") :].removeprefix(".")
-    lost = sum(one.kind is Kind.MISSING_CHANGE and (one.change or 0) < number for one in judgement.differences)
+    lost = sum(
+        one.kind is DifferenceKind.MISSING_CHANGE and (one.change or 0) < number for one in judgement.differences
+    )
     yield f"row = found[{number - lost}] if len(found) > {number - lost} else (None, None, None)"
     yield f"values = row[{1 if side == 'before' else 2}] or {{}}"
     table = tables_of(case).of(change)
     place = f"@{table.places[column] + 1}" if table is not None and column in table.places else column
     yield f"got = values.get({column!r}, values.get({place!r}, ABSENT))"  # a log may have no names
-    if item.kind not in (Kind.ABSENT_AS_NULL, Kind.MISSING_COLUMN):
+    if item.kind not in (DifferenceKind.ABSENT_AS_NULL, DifferenceKind.MISSING_COLUMN):
         yield "if got is ABSENT:"
         yield '    end("a value of this column", got, "undecided")'
-    if item.kind is Kind.ABSENT_AS_NULL:
+    if item.kind is DifferenceKind.ABSENT_AS_NULL:
         yield (
             'end("no such column in the image", got, "undecided" if not values else '
             '"as expected" if got is ABSENT else "FAULT")'
         )
         return
-    if item.kind is Kind.MISSING_COLUMN:
+    if item.kind is DifferenceKind.MISSING_COLUMN:
         yield f'end({image[column]!r}, got, "undecided" if not values else "FAULT" if got is ABSENT else "as expected")'
         return
     yield from _compared(case, item, number, side, column, image.get(column), rest)
@@ -154,7 +156,7 @@ def _of_value(case: DecoderCase, judgement: Judgement, item: Difference) -> Iter
 def _compared(
     case: DecoderCase, item: Difference, number: int, side: str, column: str, expected: Any, rest: str
 ) -> Iterator[str]:
-    if item.kind is Kind.MISSING_DIFF:
+    if item.kind is DifferenceKind.MISSING_DIFF:
         yield f"expected = {expected['diffs']!r}"
         yield "came = len(got) if isinstance(got, (list, tuple)) else 1"
         yield (
@@ -165,7 +167,7 @@ def _compared(
     if rest:
         yield from _inside(expected, rest, item)
         return
-    if item.kind is Kind.NULL and isinstance(expected, dict) and "json" in expected:
+    if item.kind is DifferenceKind.NULL and isinstance(expected, dict) and "json" in expected:
         yield (
             f'end("the JSON document {expected["json"]!r}", got, "FAULT" if got is None else '
             '"as expected" if got is not ABSENT else "undecided")'
@@ -203,7 +205,7 @@ def _inside(expected: Any, rest: str, item: Difference) -> Iterator[str]:
         return
     _, steps, leaf = found
     yield f"got = inside(got, {list(steps)!r})"
-    if item.kind is Kind.TYPE:
+    if item.kind is DifferenceKind.TYPE:
         kind = item.what.removeprefix("JSON ")
         if kind == "DECIMAL":  # the scale belongs to the type
             yield f'got = str(got) if type(got).__name__ == "Decimal" and f"{{got:f}}" != {leaf["text"]!r} else got'

@@ -22,7 +22,7 @@ from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from conformance.cases.decoder_case import DecoderCase
-    from conformance.harness.decoders import Judged, OpenedSubject
+    from conformance.harness.decoders import JudgedCase, OpenedSubject
 
 OUTCOMES: Final = Path(__file__).with_name("outcomes.json")
 OWN: Final = "reference"  # the kit's own decoder says what is expected
@@ -102,7 +102,7 @@ def measure(name: str) -> dict[str, Any]:
     return {"version": version, "outcomes": outcomes}
 
 
-def _word(judged: Judged) -> str:
+def _word(judged: JudgedCase) -> str:
     word = _OF_VERDICT.get(judged.verdict, UNKNOWN)
     differences = judged.judgement.differences if judged.judgement is not None else ()
     if word == LOSES and not any(difference.kind in MISSING for difference in differences):
@@ -114,13 +114,13 @@ def _judged(subject: OpenedSubject, case: DecoderCase) -> str:
     return _word(subject.judge(case))
 
 
-def _published(name: str, case: str, judged: Judged) -> str:
+def _published(name: str, case: str, judged: JudgedCase) -> str:
     """The word, as far as a script has shown it of the program alone."""
     told_as = None if judged.judgement is None else told(name, case, judged.judgement).verdict
     return UNKNOWN if told_as is Verdict.INCONCLUSIVE else _word(judged)
 
 
-def _said(name: str, case: str, judged: Judged) -> str:
+def _said(name: str, case: str, judged: JudgedCase) -> str:
     return judged.reason if judged.judgement is None else told(name, case, judged.judgement).message
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from conformance.cases.decoder_case import DecoderCase
-    from conformance.harness.decoders import Judged
+    from conformance.harness.decoders import JudgedCase
 
 
 def facts(program: Sequence[str], path: Path, found: dict[str, Any]) -> tuple[int, list[str]]:
@@ -101,7 +101,7 @@ def tools(case: DecoderCase, found: dict[str, Any], names: Sequence[str], counts
     return problems
 
 
-def _outcomes(judged: Judged) -> set[str]:
+def _outcomes(judged: JudgedCase) -> set[str]:
     """The outcomes of a tool that was given the log, in the words of the forecast."""
     answer, judgement = judged.answer, judged.judgement
     if judged.verdict is Verdict.PASS:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.sdi import check_crashes, judge
-from conformance.checks.sdi.check import Judged
+from conformance.checks.sdi.check import JudgedBatch
 from tests.checks.sdi.faults_of_sdi import FAULTS
 from tests.faults.fault import Fault
 from tests.faults.servers.edits import after
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pytest
 
     from conformance.checks.sdi.data_file import SdiFile
-    from conformance.checks.sdi.run import Outcome
+    from conformance.checks.sdi.run import SequenceOutcome
     from tests.faults.servers.fault import ChangedAnswer
     from tests.faults.servers.packets import Answer
 
@@ -73,19 +73,19 @@ class _Seen:
 
 def _in_each_file(change: Callable[[Any], Any]) -> Callable[[pytest.MonkeyPatch], None]:
     """Each file of a table is seen otherwise."""
-    real = Judged.add_file
+    real = JudgedBatch.add_file
 
-    def changed(judged: Judged, file: SdiFile, *words: Any) -> None:
+    def changed(judged: JudgedBatch, file: SdiFile, *words: Any) -> None:
         real(judged, change(_Seen(file)).file if file.objects and not file.page_compression else file, *words)
 
-    return lambda patch: patch.setattr(Judged, "add_file", changed)
+    return lambda patch: patch.setattr(JudgedBatch, "add_file", changed)
 
 
 def _in_each_outcome(change: Callable[[Any], Any]) -> Callable[[pytest.MonkeyPatch], None]:
     """The files of a sequence are seen otherwise where their records are counted."""
     real = judge.records
 
-    def changed(outcome: Outcome) -> Any:
+    def changed(outcome: SequenceOutcome) -> Any:
         return real(replace(outcome, files=[change(_Seen(file)).file for file in outcome.files]))
 
     return lambda patch: patch.setattr(judge, "records", changed)
