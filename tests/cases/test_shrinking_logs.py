@@ -11,7 +11,7 @@ import pytest
 from conformance.cases.shrinking import logs
 from conformance.cases.shrinking.logs import ENOUGH, join_log, shrink_log, split_log
 from conformance.checks.decoders.suite import load_suite
-from conformance.checks.decoders.suite.reading import read_log
+from conformance.logs.row_change_lines import read_log
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.checks.decoders.suite.reading import read_log
 from conformance.judge.decoding.exact_json import parse
+from conformance.logs.row_change_lines import read_log
 from conformance.reference.binlog.control_events import Rotate, XaPrepare, Xid
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.format_description import FormatDescription

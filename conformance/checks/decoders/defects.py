@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.decoder_case import DecoderCase, Equality
 from conformance.cases.shrinking.logs import shrink_log
-from conformance.checks.decoders.suite.reading import Reading, read_log
 from conformance.judge.decoding.difference import MISSING, Difference, DifferenceKind
 from conformance.judge.decoding.exact_json import parse
 from conformance.judge.decoding.signatures import signature_of
+from conformance.logs.row_change_lines import Reading, read_log
 from conformance.requirements.reading import rules_of
 from conformance.subjects.answers import SubjectUnavailable
 from conformance.subjects.builtin import installed

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.decoder_case import DecoderCase
-from conformance.checks.decoders.suite.reading import read_log
 from conformance.harness.updates.blocks import Limits, make_script
 from conformance.judge.decoding.exact_json import parse
+from conformance.logs.row_change_lines import read_log
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.gtid import Gtid
 from conformance.reference.binlog.writer import FileWriter, begin

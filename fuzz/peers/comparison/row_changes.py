@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import DecoderCase, Equality
-from conformance.checks.decoders.suite.reading import read_log
 from conformance.judge.decoding.difference import DifferenceKind
 from conformance.judge.decoding.exact_json import parse
 from conformance.judge.decoding.judge import judge
 from conformance.judge.decoding.log_columns import tables_of
 from conformance.judge.decoding.observed import Observed
+from conformance.logs.row_change_lines import read_log
 from conformance.reference.tables.charsets import COLLATIONS
 from fuzz.violation import PeerDefect
 

@@ -11,8 +11,8 @@ from conformance.checks.decoders import defects
 from conformance.checks.decoders.defects import defects_of, distinct, sentence, signatures_of
 from conformance.checks.decoders.findings import CASE, OBSERVED, REPORT, read_finding
 from conformance.checks.decoders.suite import load_suite
-from conformance.checks.decoders.suite.reading import read_log
 from conformance.harness.decoders import OpenedSubject
+from conformance.logs.row_change_lines import read_log
 from conformance.report.matrix import Matrix
 from conformance.stream import DECODER, Finding, Subject
 from conformance.verdict import Verdict

@@ -18,10 +18,10 @@ from conformance.checks.decoders.suite.archive import load_suite as read_archive
 from conformance.checks.decoders.suite.confirm import State, Unconfirmed, confirm
 from conformance.checks.decoders.suite.declare import Recorded, Written
 from conformance.checks.decoders.suite.groups import declarations
-from conformance.checks.decoders.suite.reading import read_log
 from conformance.checks.decoders.suite.record import Identities, Recorder, make_entry
 from conformance.judge.decoding.judge import judge
 from conformance.judge.decoding.observed import Observed
+from conformance.logs.row_change_lines import read_log
 from conformance.reference.event_types import EventType
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.verdict import Verdict

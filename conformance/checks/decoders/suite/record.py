@@ -22,9 +22,9 @@ from conformance.checks.decoders.suite.archive import ARCHIVE, Entry, load_suite
 from conformance.checks.decoders.suite.confirm import State, Unconfirmed, confirm, read_state
 from conformance.checks.decoders.suite.declare import Declared, Recorded, Setting, Written
 from conformance.checks.decoders.suite.groups import declarations
-from conformance.checks.decoders.suite.reading import read_log
 from conformance.checks.decoders.suite.rewrite import statement_groups
 from conformance.judge.decoding.exact_json import parse
+from conformance.logs.row_change_lines import read_log
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.errors import ServerError
 from conformance.servers.roles.mysqlbinlog import print_bytes
