@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 UPDATE = Step("UPDATE t0 SET j = ⟦JSON_SET(j, '$.a', 1)⟧", "update")
-WARNED = Problem("twin", "warnings", "")
 
 FOUND = Finding(
     Problem("index", "rows of a <b>plain</b> index", "table t0: 3 & 2"), (UPDATE,),

@@ -25,12 +25,11 @@ _STATEMENT_FORMAT: Final = "SET SESSION binlog_format = 'STATEMENT'"
 
 
 class Unit(NamedTuple):
-    """One unit. ``groups``: transactions in the log; ``rotates``: how often the log continues in another file."""
+    """One unit. ``groups``: transactions in the log."""
 
     kind: str
     statements: tuple[str, ...]
     groups: int
-    rotates: int = 0
 
 
 def tables() -> tuple[str, ...]:
@@ -130,4 +129,4 @@ _ROTATING: Final = "rotate"
 def unit(draw: Draw, kind: str, *, old: bool = False) -> Unit:
     """A unit of this kind; ``old``: for a server that cannot compress."""
     statements, groups = KINDS[kind](draw)
-    return Unit(kind, (_OLD if old else PLAIN, *statements), groups, int(kind == _ROTATING))
+    return Unit(kind, (_OLD if old else PLAIN, *statements), groups)

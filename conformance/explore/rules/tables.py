@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from conformance.explore.rules.documents import document_sql, text_of
-from conformance.explore.steps import Step, quoted
+from conformance.explore.rules.documents import document_sql
+from conformance.explore.steps import Step
 from generators.draw import mix
 
 if TYPE_CHECKING:
@@ -252,8 +252,3 @@ def row_values(draw: Draw, table: Table, key: str) -> tuple[str, str]:
         names.append("parent_id")
         values.append(draw.choice(("NULL", str(draw.integer(1, 12)))))
     return f"({', '.join(names)})", f"({', '.join(values)})"
-
-
-def text_literal(draw: Draw) -> str:
-    """A short text literal."""
-    return quoted(text_of(draw, draw.integer(0, 12)))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from conformance.reference.innodb.pages import Page, Tablespace
 
-BASE_SIZE: Final = 16
 NO_FRAGMENT: Final = 0xFFFF
 _ADDRESS: Final = Struct(">IH")
 _INDEX_BODY: Final = 39  # where the entries of an index page begin, behind the format version

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from conformance.reference.innodb.pages import Page
 
 REFERENCE_SIZE: Final = 20
-PAGE_HEADER: Final = 38
 RECORDS: Final = 94  # the infimum's header begins here
 SMALLEST: Final = 0x10  # info bit: the first record of its level
 DELETED: Final = 0x20

@@ -26,8 +26,6 @@ BIT_LEN_EXACT: Final = 0x1
 REFERRED_FK_DB: Final = 0x2
 GENERATED_INVISIBLE_PK: Final = 0x4
 
-DUMMY_TABLE_ID: Final = 0xFFFFFF
-
 
 @dataclass(frozen=True, kw_only=True)
 class TableMap(Decoded):

@@ -13,7 +13,7 @@ Observed on 9.7.4, and compared with it event by event (``tests/servers/source``
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from struct import Struct
 from struct import error as struct_error
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -65,7 +65,6 @@ class DumpRequest:
     gtids: GtidSet | None = None
     checksum: int | None = None
     period: float = 0.0
-    encoded_gtids: bytes = field(default=b"", repr=False)
 
     @property
     def blocking(self) -> bool:
@@ -88,13 +87,12 @@ class DumpRequest:
             name = body[_BY_GTID.size : at].rstrip(b"\0").decode("utf-8", "replace")
             position = _U8(body, at)[0]
             size = _U4(body, at + 8)[0]
-            data = body[at + 12 : at + 12 + size]
-            entries = PreviousGtids.decode(data).entries
+            entries = PreviousGtids.decode(body[at + 12 : at + 12 + size]).entries
         except (struct_error, CodecError) as error:
             raise fatal(f"Replica sent a malformed set of GTIDs: {error}") from error
         return cls(
             server_id=server_id, file=name, position=position, flags=flags, gtids=GtidSet(entries),
-            checksum=checksum, period=period, encoded_gtids=data,
+            checksum=checksum, period=period,
         )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ damaged event ends the index; a dump meets it where it stands.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from dataclasses import dataclass, field
 from mmap import ACCESS_READ, mmap
 from struct import Struct
@@ -124,10 +123,6 @@ class LogFile:
             ).body
         except CodecError:
             return None
-
-    def boundary(self, position: int) -> int:
-        """The number of the event that starts at a position, or behind it."""
-        return bisect_left(self.starts, position)
 
 
 class LogFiles:
