@@ -1,4 +1,4 @@
-"""The type codes of events and their names in the specification (binlog-events 2)."""
+"""The type codes of events and their names in the specification (binlog-events 2), and those that other servers add."""
 
 from __future__ import annotations
 
@@ -46,6 +46,27 @@ class EventType(IntEnum):
     GTID_TAGGED = 42
 
 
+class MariadbEventType(IntEnum):
+    """Type codes that MariaDB alone writes, with MariaDB's names (its documentation of the replication protocol)."""
+
+    ANNOTATE_ROWS = 160
+    BINLOG_CHECKPOINT = 161
+    GTID = 162
+    GTID_LIST = 163
+    START_ENCRYPTION = 164
+    QUERY_COMPRESSED = 165
+    WRITE_ROWS_COMPRESSED_V1 = 166
+    UPDATE_ROWS_COMPRESSED_V1 = 167
+    DELETE_ROWS_COMPRESSED_V1 = 168
+    WRITE_ROWS_COMPRESSED = 169
+    UPDATE_ROWS_COMPRESSED = 170
+    DELETE_ROWS_COMPRESSED = 171
+    PARTIAL_ROW_DATA = 172
+
+
+# Seen in logs of Aurora MySQL, flagged as ignorable; their content is not documented (osheroff #23, DBZ-2499).
+AURORA_TYPES: Final = frozenset((100, 101))
+
 # Names in the specification that differ from the member's name plus _EVENT.
 _NAMES: Final = {
     EventType.WRITE_ROWS_V1: "WRITE_ROWS_EVENT_V1",
@@ -62,9 +83,29 @@ _NAMES: Final = {
     EventType.GTID_TAGGED: "GTID_TAGGED_LOG_EVENT",
 }
 
-_KNOWN: Final = {int(member): _NAMES.get(member, f"{member.name}_EVENT") for member in EventType}
+
+def _mariadb_name(member: MariadbEventType) -> str:
+    name, version, _ = member.name.partition("_V1")
+    return f"{name}_EVENT{version}"
+
+
+_MARIADB: Final = {int(member): _mariadb_name(member) for member in MariadbEventType}
+_KNOWN: Final = _MARIADB | {int(member): _NAMES.get(member, f"{member.name}_EVENT") for member in EventType}
 
 
 def event_name(code: int) -> str:
-    """The name of an event type in the specification, ``UNKNOWN_EVENT(n)`` for an unknown number."""
+    """The name of an event type where it is documented, ``UNKNOWN_EVENT(n)`` for an unknown number."""
     return _KNOWN.get(code) or f"UNKNOWN_EVENT({code})"
+
+
+def writer_of(code: int) -> str | None:
+    """The product that alone writes events of this type; ``None`` for MySQL's types and for unknown numbers."""
+    return "MariaDB" if code in _MARIADB else "Aurora" if code in AURORA_TYPES else None
+
+
+def event_words(code: int) -> str:
+    """The type in words for people: ``MariaDB's GTID_EVENT (type 162)``, ``UNKNOWN_EVENT(121)``."""
+    writer = writer_of(code)
+    if writer is None:
+        return event_name(code)
+    return f"{writer}'s {event_name(code)} (type {code})" if code in _MARIADB else f"{writer}'s event of type {code}"
