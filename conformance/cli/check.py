@@ -40,7 +40,8 @@ def command(
     were not measured.
 
     Exit code 0: nothing of this was found. Exit code 1: a tool loses, alters or refuses events; rows are in statements
-    only; a transaction is beyond a --limit; or a log is damaged, cut off, or encrypted without its key. Exit code 2: a
+    only; a transaction is beyond a --limit; an event is of an unknown type; or a log is damaged, cut off, or encrypted
+    without its key. Exit code 2: a
     file is missing, or is no binary log. Exit code 3: a server could not be asked.
     """
     from conformance.checks.decoders.forecast.logs import print_forecast

@@ -51,7 +51,8 @@ def command(
     for one of them. Times in comments are local times; times in values are UTC. Boundary markers
     (WL#4162) are shown as comments; stderr names the events whose marker does not fit their transaction. Control
     characters are escaped on a terminal, and written unchanged to a file or a pipe. Exit code 1: a file is corrupt,
-    truncated, or encrypted without its key; the events before the damage are printed. Exit code 2: a file is
+    truncated, or encrypted without its key; the events before the damage are printed. It is also 1 for events of
+    unknown types, which are named at the end, unless they are marked to be ignored. Exit code 2: a file is
     missing, or is no binary log.
     """
     if form == "text" and (types or resolve or which != "rows"):

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from conformance.console import narrate, progress
 from conformance.logs.inputs import STDIN, opened
-from conformance.logs.refusals import refused
+from conformance.logs.refusals import refused, tell_unread
 from conformance.logs.remote import RemoteName
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.plain_log import plain_log
 from conformance.reference.binlog.start_position import read_from
+from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.errors import CodecError
 from conformance.user_errors import InputCorrupt
 
@@ -29,17 +30,23 @@ _BIG: Final = 32 << 20  # files of this size and above get a progress display
 _OFTEN: Final = 2048  # events between two progress updates
 
 
-def log_reader(*, expand: bool = True, dialect: Dialect | None = None, limit: int | None = None) -> FileReader:
+def log_reader(
+    *, expand: bool = True, dialect: Dialect | None = None, limit: int | None = None, unread: UnreadEvents | None = None
+) -> FileReader:
     """A reader of one file.
 
     ``dialect``: the writer's dialect, if it is not what the file's own version says. ``limit``: the most bytes that a
     compressed transaction may have; without one, the bounds of :mod:`conformance.reference.binlog.unfolding`.
+    ``unread``: what takes the events that nobody reads, and is told at the end of all logs; without it, the first that
+    may not be passed over ends the reading.
     """
     from conformance.requirements.reading import rules_in, rules_of
 
-    return FileReader(
+    reader = FileReader(
         expand=expand, limit=limit, rules_for=rules_of if dialect is None else lambda _: rules_in(dialect)
     )
+    reader.decoder.unread = UnreadEvents(stops=True) if unread is None else unread
+    return reader
 
 
 def read_log(
@@ -56,11 +63,14 @@ def read_log(
     """The events of one file. Damage ends it with :class:`InputCorrupt`, a file that is no log with :class:`Usage`.
 
     ``start``: the position of the first event behind the FORMAT_DESCRIPTION. ``reader``: a reader from
-    :func:`log_reader`; without one, ``expand``, ``dialect`` and ``limit`` are given to that function. ``keyring``: the
-    master keys of encrypted files. ``part``: the part of the file to read; notes on the file are printed with its last
-    part only.
+    :func:`log_reader`, whose caller tells what it did not read; without one, ``expand``, ``dialect`` and ``limit`` are
+    given to that function. ``keyring``: the master keys of encrypted files. ``part``: the part of the file to read;
+    notes on the file are printed with its last part only.
     """
-    reader = reader or log_reader(expand=expand, dialect=dialect, limit=limit)
+    own = UnreadEvents(stops=True) if reader is None else None
+    reader = reader or log_reader(expand=expand, dialect=dialect, limit=limit, unread=own)
+    if reader.decoder.unread is not None:
+        reader.decoder.unread.source = path
     with ExitStack() as stack:
         raw = stack.enter_context(opened(path))
         show = stack.enter_context(_position(path))
@@ -75,7 +85,7 @@ def read_log(
                         show(reader.position)
                     yield event
         except CodecError as error:
-            raise refused(path, error) from error
+            raise refused(path, error, reader.position) from error
         except OSError as problem:
             raise InputCorrupt(f"{path}: reading stopped at offset {reader.position}: {problem.strerror}") from problem
         except KeyboardInterrupt:
@@ -86,6 +96,8 @@ def read_log(
             return
     for note in reader.notes if part is None or part.stop is None else ():
         narrate(f"{path}: {note.message} (offset {note.position})")
+    if own is not None:
+        tell_unread(own)
 
 
 def _part(file: BinaryIO, start: int, reader: FileReader, part: Part) -> Iterator[Event]:

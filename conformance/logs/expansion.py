@@ -12,8 +12,9 @@ from conformance.console import narrate
 from conformance.keyring_file import read_keyring
 from conformance.logs.events import log_reader, read_log
 from conformance.logs.inputs import STDIN, check_files, whole_file
-from conformance.logs.refusals import refused
+from conformance.logs.refusals import refused, tell_unread
 from conformance.logs.remote import RemoteName
+from conformance.reference.binlog.unread import UnreadEvents
 from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _lacks_documents(path: str, limit: int | None, keyring: Keyring | None) -> b
         try:
             return any(needs_earlier_rows(event) for event in read_events(file, reader=reader))
         except CodecError as error:
-            raise refused(path, error) from error
+            raise refused(path, error, reader.position) from error
 
 
 def _follow(path: str, full: FullRows, limit: int | None, keyring: Keyring | None) -> None:
@@ -79,7 +80,7 @@ def _follow(path: str, full: FullRows, limit: int | None, keyring: Keyring | Non
             else:
                 full.other(event)
         except CodecError as error:
-            raise refused(path, event.located(error)) from error
+            raise refused(path, event.located(error), event.position) from error
 
 
 def _expanded(
@@ -95,19 +96,21 @@ def _expanded(
     from conformance.reference.replay.expansion import Expansion
 
     expansion = Expansion(full, row_event_max_size=max_size, limit=limit)
-    reader = log_reader(limit=limit)
+    unread = UnreadEvents(stops=True)
+    reader = log_reader(limit=limit, unread=unread)
     reader.decoder.keep_bytes = True
     for event in read_log(path, reader=reader, keyring=keyring):
         raw = bytes(reader.decoder.event_bytes) if event.inner is None else b""
         try:
             yield from expansion.event(event, raw)
         except CodecError as error:
-            raise refused(path, event.located(error)) from error
+            raise refused(path, event.located(error), event.position) from error
     try:
         yield from expansion.finish()
     except CodecError as error:
         raise refused(path, error) from error
     counts[path] = expansion.counts
+    tell_unread(unread)
 
 
 def _write(target: Path, pieces: Iterator[bytes]) -> None:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final
 from conformance.console import Output, narrate
 from conformance.keyring_file import read_keyring
 from conformance.logs.inputs import STDIN, check_files, whole_file
-from conformance.logs.refusals import refused
+from conformance.logs.refusals import refused, tell_unread
 from conformance.logs.remote import RemoteName, ending_well, followed
 from conformance.logs.selection import NOTHING_LEFT_OUT
 from conformance.logs.spools import SortedSpool, TupleSpool
 from conformance.messages import counted
+from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.text.event_filter import Choice, EventFilter
 from conformance.user_errors import InputCorrupt, Usage
 
@@ -41,9 +42,10 @@ def explain(file: str, position: int | None, selection: Selection, *, keyring: P
     keys = read_keyring(keyring)
     output, waits = Output(), followed([file])
     shown = 0
+    unread = UnreadEvents()
     try:
         with ending_well([file]):
-            for lines in _explained(file, position, selection, keys, limit):
+            for lines in _explained(file, position, selection, keys, limit, unread):
                 shown += 1
                 for line in lines:
                     output.write(line.encode("utf-8", "backslashreplace") + b"\n")
@@ -58,10 +60,16 @@ def explain(file: str, position: int | None, selection: Selection, *, keyring: P
             narrate(f"{counted(shown, 'event')} explained")
     if not shown and position is not None:
         raise Usage(f"{file}: there is no event at offset {position}")
+    tell_unread(unread)
 
 
 def _explained(
-    path: str, position: int | None, selection: Selection, keyring: Keyring | None, limit: int | None
+    path: str,
+    position: int | None,
+    selection: Selection,
+    keyring: Keyring | None,
+    limit: int | None,
+    unread: UnreadEvents,
 ) -> Iterator[Iterator[str]]:
     """The lines of each event that the command prints; they must be taken before the next event."""
     from conformance.reference.binlog.files import EventDecoder
@@ -69,6 +77,8 @@ def _explained(
     from conformance.reference.errors import CodecError
 
     decoder = EventDecoder(verify=False, limit=limit)
+    decoder.unread = unread
+    unread.source = path
     explanation = Explanation()
     chosen = EventFilter(selection)
     chosen.start_file(last=True)
@@ -96,13 +106,13 @@ def _explained(
         if wanted:
             yield explanation.lines(f"event at {start}: {_title(data)}", data, start, "")
         if problem is not None:
-            raise refused(path, problem.at(f"event@{start}", start))
+            raise refused(path, problem.at(f"event@{start}", start), start)
         if event is not None:
             try:
                 yield from _inner(decoder, event, chosen, explanation if wanted else None, filtered=filtered)
             except CodecError as error:
                 error.offset = start
-                raise refused(path, error.at(f"event@{start}")) from error
+                raise refused(path, error.at(f"event@{start}"), start) from error
         if position is not None and wanted:
             return
 
@@ -143,6 +153,8 @@ def _frames(path: str, keyring: Keyring | None) -> Iterator[tuple[int, bytes]]:
             raise Usage(f"{path}: not a binary log")
         start = len(MAGIC)
         open_file = False
+        if size <= start:
+            raise InputCorrupt(f"{path}: the log ends before its first event")
         while head := file.read(HEADER_SIZE):
             length = int.from_bytes(head[9:13], "little")
             if len(head) == HEADER_SIZE and not any(head):

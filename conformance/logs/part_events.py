@@ -15,6 +15,7 @@ from conformance.logs.parts import starts_of
 from conformance.reference.binlog.files import WINDOW, FileReader
 from conformance.reference.binlog.header import HEADER_SIZE, MAGIC
 from conformance.reference.binlog.plain_log import plain_log
+from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.boundaries.observed_event import GTID_TYPES
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType
@@ -46,14 +47,21 @@ class Problem(NamedTuple):
 
 
 def read_part(
-    part: Part, *, window: int = WINDOW, limit: int | None = None, keyring: Keyring | None = None
+    part: Part,
+    *,
+    window: int = WINDOW,
+    limit: int | None = None,
+    keyring: Keyring | None = None,
+    passes_unread: bool = False,
 ) -> Generator[Event | Problem]:
     """The events in order; those of compressed transactions follow their TRANSACTION_PAYLOAD.
 
     Every part reads the FORMAT_DESCRIPTION; only the first yields it. Damage costs the rest of its transactions up to
     the next place where a file may be cut, so that any cut gives the same. A caller that meets damage inside rows
     throws it into this generator. ``limit``: the most bytes of a compressed transaction, as :class:`FileReader` takes
-    it. ``keyring``: opens an encrypted file, which is read as one part up to its first damage.
+    it. ``keyring``: opens an encrypted file, which is read as one part up to its first damage. ``passes_unread``:
+    events of unknown types come as bytes, for those who want no content; else they are damage, unless they may be
+    ignored.
     """
     if not _is_file(part.file):
         yield _no_file(part.file)
@@ -62,6 +70,7 @@ def read_part(
     left: Part | None = part
     while left is not None:
         reader = FileReader(expand=True, limit=limit, rules_for=rules_of)
+        reader.decoder.unread = None if passes_unread else UnreadEvents(stops=True)
         given: Event | None = None
         damage: Problem | None = None
         encrypted = False

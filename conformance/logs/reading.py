@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from conformance.reference.binlog import files
+from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.text.row_changes import RowChanges
 from conformance.requirements.reading import rules_of
 
@@ -23,8 +24,12 @@ def read_events(log: str | Path | bytes | BinaryIO, *, verify: bool = True) -> I
 
     ``log``: a path, the bytes of a file, or a binary stream. ``verify``: whether checksums are compared. Raises
     :class:`DecodeError` where the log is damaged, behind the events that stand before, and :class:`Unsupported` for an
-    encrypted one.
+    encrypted one. An event of an unknown type has its bytes as an ``Opaque`` body.
     """
+    return _events(log, files.FileReader(verify=verify, expand=True, rules_for=rules_of))
+
+
+def _events(log: str | Path | bytes | BinaryIO, reader: files.FileReader) -> Iterator[Event]:
     with ExitStack() as stack:
         if isinstance(log, bytes):
             file: BinaryIO = BytesIO(log)
@@ -32,17 +37,20 @@ def read_events(log: str | Path | bytes | BinaryIO, *, verify: bool = True) -> I
             file = stack.enter_context(Path(log).open("rb"))
         else:
             file = log
-        yield from files.read_events(file, reader=files.FileReader(verify=verify, expand=True, rules_for=rules_of))
+        yield from files.read_events(file, reader=reader)
 
 
 def read_rows(log: str | Path | bytes | BinaryIO, *, types: bool = False) -> Iterator[dict[str, Any]]:
     """Yield an object for each changed row, as ``decode --format jsonl`` prints it (docs: formats).
 
     ``before`` and ``after`` have the values by column; a document that is logged as diffs has its diffs. ``types``:
-    values of documents that have no plain JSON form are tagged with their type. Raises as :func:`read_events`.
+    values of documents that have no plain JSON form are tagged with their type. Raises as :func:`read_events`, and
+    :class:`Unsupported` for an event of an unknown type that may not be ignored.
     """
+    reader = files.FileReader(expand=True, rules_for=rules_of)
+    reader.decoder.unread = UnreadEvents(stops=True)
     changes = RowChanges(tagged=types)
     changes.start_file(str(log) if isinstance(log, str | Path) else "")
-    for event in read_events(log):
+    for event in _events(log, reader):
         for line in changes.event(event):
             yield json.loads(line)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from conformance.console import narrate
+from conformance.logs.damage import sound_behind
+from conformance.reference.binlog.unread import listed
+from conformance.reference.errors import DecodeError
 from conformance.user_errors import InputCorrupt, Usage
 
 if TYPE_CHECKING:
+    from conformance.reference.binlog.unread import UnreadEvents
     from conformance.reference.errors import CodecError
 
 _GO_ON: Final = dict.fromkeys(
@@ -14,12 +19,30 @@ _GO_ON: Final = dict.fromkeys(
 )
 
 
-def refused(path: str, error: CodecError) -> Usage | InputCorrupt:
-    """The command's error for an error of the decoder."""
+def refused(path: str, error: CodecError, position: int | None = None) -> Usage | InputCorrupt:
+    """The command's error for an error of the decoder. ``position``: of the event that is damaged, if one is."""
     if error.code == "not-a-binlog":
         return Usage(f"{path}: {error.message}")
     hint = "give the keyring of its server with --keyring" if error.code == "encrypted" else hint_of(error.code)
-    return InputCorrupt(f"{path}: {error}", hint=hint)
+    behind = _behind(path, position) if position is not None and isinstance(error, DecodeError) else ""
+    return InputCorrupt(f"{path}: {error}{behind}", hint=hint)
+
+
+def _behind(path: str, position: int) -> str:
+    """The words about the places behind a damaged event."""
+    found = sound_behind(path, position)
+    if found is None:
+        return ""
+    then = "" if found.transaction is None else f", the next transaction at {found.transaction}"
+    return f"; the next sound event begins at {found.event}{then}"
+
+
+def tell_unread(unread: UnreadEvents) -> None:
+    """Tell at the end of the logs what was passed over. Raises :class:`InputCorrupt` for what was not read."""
+    if passed := unread.kinds(ignorable=True):
+        narrate(listed(passed, "passed over, as it may be ignored"))
+    if lost := unread.kinds(ignorable=False):
+        raise InputCorrupt(listed(lost, "not read, so that changes may be missing"))
 
 
 def hint_of(code: str) -> str | None:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.logs.events import log_reader, read_log
 from conformance.logs.inputs import with_following
+from conformance.logs.refusals import tell_unread
 from conformance.logs.remote import followed
+from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.text.event_filter import Choice, EventFilter, Selection
 
 if TYPE_CHECKING:
@@ -25,7 +27,9 @@ NOTHING_LEFT_OUT: Final = Selection(start_position=FIRST)
 class SelectedLogs:
     """The events of files with what becomes of each. ``stopped``: a filter ended the output.
 
-    ``pass_over``: as in :class:`EventDecoder`, where no filter wants to see the events.
+    ``unread``: the events that nobody reads. With ``passes_unread`` the caller tells them at the end; without it, the
+    first that may not be passed over ends the reading. ``pass_over``: as in :class:`EventDecoder`, where no filter
+    wants to see the events.
     """
 
     def __init__(
@@ -37,12 +41,14 @@ class SelectedLogs:
         limit: int | None,
         keyring: Keyring | None = None,
         keep_bytes: bool = False,
+        passes_unread: bool = False,
         pass_over: Passed | None = None,
     ) -> None:
         self.files = files
         self.stopped = False
         self.left_out = 0
         self.event_bytes: bytes | None = None
+        self.unread = UnreadEvents(stops=not passes_unread)
         self._selection = selection
         self._filter = EventFilter(selection)
         self._dialect = dialect
@@ -73,7 +79,7 @@ class SelectedLogs:
     @property
     def reader(self) -> FileReader:
         """A new reader of one file."""
-        reader = log_reader(dialect=self._dialect, limit=self._limit)
+        reader = log_reader(dialect=self._dialect, limit=self._limit, unread=self.unread)
         reader.decoder.keep_bytes = self._keep_bytes
         reader.decoder.pass_over = self._pass_over
         return reader
@@ -89,7 +95,9 @@ class SelectedLogs:
             self._filter.start_file(last=number >= len(self.files) - 1)
             yield path, self._events(path, 0 if number else self._selection.start_position, self.reader, None)
             if self.stopped:
-                return
+                break
+        if self.unread.stops:
+            tell_unread(self.unread)
 
     def _events(self, path: str, start: int, reader: FileReader, part: Part | None) -> Iterator[tuple[Event, Choice]]:
         events = read_log(path, reader=reader, start=start, keyring=self._keyring, part=part)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.console import narrate
+from conformance.logs.refusals import tell_unread
 from conformance.logs.remote import ending_well
 from conformance.logs.selection import SelectedLogs
 
@@ -61,7 +62,8 @@ class Decoding:
         text = form.name == "text"
         logs = SelectedLogs(
             self.files, self.selection, dialect=form.dialect, limit=self.limit, keyring=self.keyring,
-            keep_bytes=form.hexdump, pass_over=passed if not text and form.rows_only and not form.resolve else None,
+            passes_unread=True, keep_bytes=form.hexdump,
+            pass_over=passed if not text and form.rows_only and not form.resolve else None,
         )  # fmt: skip
         if text:
             return logs, TextPrinter(logs, types=form.types, metadata=form.metadata, dialect=form.dialect)
@@ -85,4 +87,6 @@ def _print(logs: SelectedLogs, printer: Printer) -> None:
         printer.failed()
         printer.close()
         printer.output.flush()
-        narrate(printer.closing(printer.tally()))
+        tally = printer.tally()
+        narrate(printer.closing(tally))
+    tell_unread(tally.unread)

@@ -19,6 +19,7 @@ from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.load import LoadBlock
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows
 from conformance.reference.binlog.statement_events import RowsQuery
+from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import event_name
 from conformance.reference.text.event_filter import Choice
@@ -41,13 +42,15 @@ _PRINTED: Final = Choice.PRINTED  # looking up a member of an enumeration costs 
 class Tally:
     """The counts of the closing line.
 
-    ``shown``: events or row changes. ``hidden``: events by name that are not shown.
+    ``shown``: events or row changes. ``hidden``: events by name that are not shown. ``unread``: events of types that
+    nobody reads.
     """
 
     shown: int = 0
     unresolved: int = 0
     left_out: int = 0
     hidden: Counter[str] = field(default_factory=Counter)
+    unread: UnreadEvents = field(default_factory=UnreadEvents)
 
     def add(self, other: Tally) -> None:
         """Add what another part counted."""
@@ -55,6 +58,7 @@ class Tally:
         self.unresolved += other.unresolved
         self.left_out += other.left_out
         self.hidden.update(other.hidden)
+        self.unread.update(other.unread)
 
 
 class Printer(Protocol):
@@ -149,7 +153,7 @@ class TextPrinter:
             for piece in self._text.event(event, self._logs.event_bytes) if printed else self._left_out(event, choice):
                 output.write(piece)
         except CodecError as error:
-            raise refused(self._path, event.located(error)) from error
+            raise refused(self._path, event.located(error), event.position) from error
 
     def _left_out(self, event: Event, choice: Choice) -> Iterator[bytes]:
         if choice is Choice.ABSENT:
@@ -181,6 +185,7 @@ class TextPrinter:
         tally, self._tally = self._tally, Tally()
         tally.shown, self._shown = self._shown, 0
         tally.left_out, self._logs.left_out = self._logs.left_out, 0
+        tally.unread = self._logs.unread.take()
         return tally
 
     def closing(self, tally: Tally) -> str:
@@ -256,7 +261,7 @@ class ChangePrinter:
             for line in self._changes.event(event, self._resolve_row):
                 output.write(line.encode("utf-8", "backslashreplace") + b"\n")
         except CodecError as error:
-            raise refused(self._path, event.located(error)) from error
+            raise refused(self._path, event.located(error), event.position) from error
 
     def end_file(self) -> None:
         self._changes.start_file(self._path)
@@ -274,7 +279,7 @@ class ChangePrinter:
         counts = self._changes.take_counts()
         names = Counter({event_name(code): number for code, number in self._passed.take_counts().items()})
         left_out, self._logs.left_out = self._logs.left_out, 0
-        return Tally(counts.changes, counts.unresolved, left_out, names)
+        return Tally(counts.changes, counts.unresolved, left_out, names, self._logs.unread.take())
 
     def closing(self, tally: Tally) -> str:
         words = f"{counted(tally.shown, 'row change')}; events not shown: {_listed(tally.hidden)}"

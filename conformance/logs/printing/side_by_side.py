@@ -20,6 +20,7 @@ from conformance.forked import Child, Children, forget_printed
 from conformance.logs.events import BesideEventsError
 from conformance.logs.parts import Part, starts_of
 from conformance.logs.printing.printers import Tally, lacks_table
+from conformance.logs.refusals import tell_unread
 from conformance.reference.binlog.rows import LazyRows
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def decode_side_by_side(make: Make, jobs: int, first: int) -> None:
             printer.close()
             chain.output.flush()
             narrate(printer.closing(chain.tally))
+    tell_unread(chain.tally.unread)
 
 
 class _Chain:

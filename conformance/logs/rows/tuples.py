@@ -118,7 +118,8 @@ def _found(part: Part, options: Options, work: Work) -> Iterator[Values | Proble
     gtids = Gtids()
     with ExitStack() as stack:
         rows = _Changes(part, options, work) if options.content is Content.ROWS else _Events(part, options, stack)
-        reading = read_part(part, limit=options.max_uncompressed)
+        listed = options.content is Content.EVENTS  # an event of an unknown type is a row as well
+        reading = read_part(part, limit=options.max_uncompressed, passes_unread=listed)
         item = next(reading, None)
         while item is not None:
             if isinstance(item, Problem):

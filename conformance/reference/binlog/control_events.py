@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from conformance.reference.binlog.header import Flag
 from conformance.reference.cursor import Cursor, Decoded, Layout, encode_packed
-from conformance.reference.errors import DecodeError, EncodeError
+from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 from conformance.reference.event_types import EventType
 
 _POSITION: Final = Layout(position="Q")
@@ -26,6 +26,16 @@ class Opaque:
 
     def encode(self) -> bytes:
         return self.data
+
+
+def start_encryption(cursor: Cursor) -> Opaque:
+    """Refuse MariaDB's START_ENCRYPTION: all that follows in the file is ciphertext (observed on 10.11)."""
+    scheme, key = cursor.u1("scheme"), cursor.u4("key_version")
+    cursor.take(12, "nonce")
+    cursor.expect_end("START_ENCRYPTION")
+    raise Unsupported(
+        "encrypted-events", "the log is encrypted from here on, by MariaDB", got=f"scheme {scheme}, key version {key}"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +69,22 @@ class Rotate(Decoded):
         return _POSITION.pack(self.position) + self.name
 
 
+LOST_EVENTS: Final = 1  # the only incident; mysqlbinlog 9.7.4 refuses events with other numbers
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident(Decoded):
     type: ClassVar[int] = EventType.INCIDENT
     default_flags: ClassVar[int] = 0
-    number: int = 1  # LOST_EVENTS
+    number: int = LOST_EVENTS
     message: bytes = b""
 
     @classmethod
     def read(cls, cursor: Cursor) -> Incident:
+        pos = cursor.pos
         number = cursor.u2("number")
+        if number != LOST_EVENTS:
+            cursor.refuse(DecodeError("no-incident", "no incident has this number", offset=pos, expected=1, got=number))
         message = cursor.sized(1, "message")
         cursor.expect_end("INCIDENT")
         return cls(number=number, message=message)

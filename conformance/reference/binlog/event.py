@@ -24,7 +24,7 @@ from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody, read_rows_event
 from conformance.reference.cursor import Cursor
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
-from conformance.reference.event_types import EventType, event_name
+from conformance.reference.event_types import EventType, MariadbEventType, event_name
 from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ _READERS: Final[dict[int, Callable[[Cursor], Body]]] = {
     EventType.TRANSACTION_PAYLOAD: TransactionPayload.read,
     EventType.HEARTBEAT_V2: control_events.HeartbeatV2.read,
     EventType.GTID_TAGGED: GtidTagged.read,
+    MariadbEventType.START_ENCRYPTION: control_events.start_encryption,
 }
 
 

@@ -16,7 +16,7 @@ cdef class Passed:
 
 
 cdef class EventDecoder:
-    cdef public object rules, algorithm, limit, format, event_bytes
+    cdef public object rules, algorithm, limit, format, event_bytes, unread
     cdef public bint verify, keep_bytes
     cdef public dict tables
     cdef public Passed pass_over

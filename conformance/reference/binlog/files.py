@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
+from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.event import Body, Event, check_sum, decode_body, decode_event
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import (
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conformance.reference.binlog.unfolding import InnerFrame
+    from conformance.reference.binlog.unread import UnreadEvents
 
     RulesFor = Callable[[str], MetadataRules]
 
@@ -112,7 +114,8 @@ class EventDecoder:
     returns the rules of the writer whose version a FORMAT_DESCRIPTION names.
 
     ``pass_over``: events of :data:`PASSED` are read and checked as ever, but a :class:`FileReader` counts them there
-    instead of yielding them, except inside payloads.
+    instead of yielding them, except inside payloads. ``unread``: takes the events of types that have no reader, which
+    are yielded as bytes too.
     """
 
     def __init__(
@@ -133,6 +136,7 @@ class EventDecoder:
         self.tables: dict[int, TableMap] = {}
         self.keep_bytes = False
         self.pass_over: Passed | None = None
+        self.unread: UnreadEvents | None = None
         self.event_bytes = b""
         self._footer = footer_size(algorithm)
         # One TABLE_MAP precedes every statement, nearly always with the same bytes: decoding it once also keeps the
@@ -189,8 +193,11 @@ class EventDecoder:
             if code in _GTIDS:
                 passed.gtid = body
             return None
+        header = _new(Header, HEADER.unpack_from(data))
+        if type(body) is Opaque and self.unread is not None:
+            self.unread.add(code, header.flags, position)
         checksum = u4_at(data, end) if self._footer else None
-        return _new(Event, (_new(Header, HEADER.unpack_from(data)), body, checksum, position, None))
+        return _new(Event, (header, body, checksum, position, None))
 
     def _body(self, code: int, data: Any) -> Body:
         """``data``: bytes, or a view for the types of :data:`_VIEWED`."""
@@ -294,6 +301,8 @@ class EventDecoder:
                 body = self._body(code, memoryview(data)[begin + HEADER_SIZE : end])
             else:
                 body = self._body(code, data[begin + HEADER_SIZE : end])
+            if type(body) is Opaque and self.unread is not None:
+                self.unread.add(code, header.flags, position)
         except CodecError as error:
             raise error.at(f"inner[{number}]", start) from None
         return Event(header, body, None, position, number)
@@ -438,6 +447,8 @@ class FileReader:
         """End the file. A half event is an error unless the file was open when it was copied (binlog-events 2)."""
         if self.position == 0:
             raise DecodeError("not-a-binlog", "the file is too short for a binary log", offset=0, got=self._size)
+        if not self._size and self.decoder.format is None:
+            raise DecodeError("truncated", "the log ends before its first event", offset=self.position)
         if not self._size or self._zeros:
             return
         where = self.position

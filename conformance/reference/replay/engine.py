@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.binlog.control_events import Incident, XaPrepare, Xid
+from conformance.reference.binlog.control_events import Incident, Opaque, XaPrepare, Xid
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.load import ExecuteLoadQuery
 from conformance.reference.binlog.query import Query
@@ -21,6 +21,7 @@ from conformance.reference.binlog.rows import (
     RowsBody,
     included,
 )
+from conformance.reference.binlog.unread import refusal
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.partial.apply import apply_field
@@ -110,6 +111,8 @@ class Replay:
                     self.roll_back()
             case ExecuteLoadQuery():
                 raise ReplayError("statement", "LOAD DATA in statement format cannot be followed")
+            case Opaque() if (unknown := refusal(body.type, event.header.flags)) is not None:
+                raise ReplayError(unknown.code, unknown.message)
             case Incident():
                 raise ReplayError("incident", "the source says that events are lost", got=body.message)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance.reference.binlog.files import FileReader, read_events
+from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.errors import CodecError
 from conformance.reference.text.row_changes import RowChanges
 from conformance.requirements.reading import rules_of
@@ -38,8 +39,10 @@ def answer(request: dict[str, Any]) -> str:
     changes = RowChanges(tagged=True)
     changes.start_file(request["path"])
     try:
+        reader = FileReader(expand=True, rules_for=rules_of)
+        reader.decoder.unread = UnreadEvents(stops=True)
         with Path(request["path"]).open("rb") as file:
-            for event in read_events(file, reader=FileReader(expand=True, rules_for=rules_of)):
+            for event in read_events(file, reader=reader):
                 try:
                     lines += changes.event(event, None)
                 except CodecError as problem:

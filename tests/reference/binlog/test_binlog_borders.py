@@ -375,6 +375,6 @@ def test_unknown_bodies_are_errors_of_their_own_kind() -> None:
 
 
 def test_kinds_and_numbers_of_small_events_both_ways() -> None:
-    bodies: list[Any] = [Intvar(kind=1, value=5), Intvar(kind=2, value=5), Incident(number=2, message=b"x" * 255)]
+    bodies: list[Any] = [Intvar(kind=1, value=5), Intvar(kind=2, value=5), Incident(message=b"x" * 255)]
     for body in bodies:
         assert decode_body(body.type, body.encode(), {}) == body

@@ -13,9 +13,9 @@ from conformance.checks.decoders.forecast.survey import Survey
 from conformance.checks.decoders.forecast.text import as_object, as_text
 from conformance.console import Output, error
 from conformance.keyring_file import read_keyring
-from conformance.logs.events import read_log
+from conformance.logs.events import log_reader, read_log
 from conformance.logs.inputs import check_files, with_following
-from conformance.logs.refusals import refused
+from conformance.logs.refusals import refused, tell_unread
 from conformance.logs.remote import RemoteName, ending_well, numbers_of
 from conformance.reference.errors import CodecError
 from conformance.user_errors import InputCorrupt, Usage, unknown
@@ -32,7 +32,10 @@ def print_forecast(
     files: Sequence[str], form: str, tools: Sequence[str], top: int, limits: Sequence[str], *,
     limit: int | None, keyring: Path | None,
 ) -> bool:  # fmt: skip
-    """Print what the logs will do to their readers. Whether there is nothing of that, and no log is damaged."""
+    """Print what the logs will do to their readers. Whether there is nothing of that, and no log is damaged.
+
+    Raises :class:`InputCorrupt` behind the output for events that nobody reads.
+    """
     known = load_outcomes()
     if wrong := [name for name in tools if name not in known]:
         raise unknown("tool", wrong, known)
@@ -45,6 +48,7 @@ def print_forecast(
     output.flush()
     damaged = any(file.error for file in survey.files)
     beyond = any(near.is_beyond and near.limit in dict(map(_limit, limits)) for near in survey.near)
+    tell_unread(survey.unread)
     return not (statements or survey.statements or survey.incidents or damaged or beyond)
 
 
@@ -73,11 +77,11 @@ def _read(survey: Survey, files: Sequence[str], limit: int | None, keyring: Keyr
         for path in with_following(files):
             survey.start_file(Path(path).name)
             try:
-                for event in read_log(path, limit=limit, keyring=keyring):
+                for event in read_log(path, reader=log_reader(limit=limit, unread=survey.unread), keyring=keyring):
                     try:
                         survey.event(event)
                     except CodecError as problem:
-                        raise refused(path, event.located(problem)) from problem
+                        raise refused(path, event.located(problem), event.position) from problem
             except InputCorrupt as problem:
                 error(str(problem))
                 survey.files[-1].error = str(problem).removeprefix(f"{path}: ")

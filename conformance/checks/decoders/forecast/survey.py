@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.checks.decoders.forecast.features import features_of
 from conformance.checks.decoders.forecast.limits import DEFAULTS, Limit, Measure, Near, near
-from conformance.reference.binlog.control_events import Incident
+from conformance.reference.binlog.control_events import Incident, Opaque
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.header import FOOTER_SIZE, Checksum, Flag
@@ -16,8 +16,9 @@ from conformance.reference.binlog.load import ExecuteLoadQuery
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows
+from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.errors import CodecError
-from conformance.reference.event_types import EventType
+from conformance.reference.event_types import EventType, writer_of
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.statements import statement_words
 
@@ -90,15 +91,20 @@ class Survey:
         self.large_events = 0  # above a packet
         self.statements: list[tuple[str, int, str]] = []  # that change rows and are not in row events
         self.incidents = 0
+        self.unread = UnreadEvents()  # the reader's record of events that nobody reads
+        self.foreign = UnreadEvents()  # events of other servers that are read
 
     def start_file(self, name: str) -> None:
         """The name of the file whose events come next."""
         self._end()
         self.files.append(File(name))
+        self.foreign.source = name
 
     def event(self, event: Event) -> None:
         """Take one event."""
         file, body = self.files[-1], event.body
+        if writer_of(event.header.type) and not isinstance(body, Opaque):
+            self.foreign.add(event.header.type, event.header.flags, event.position)
         for feature in features_of(event):
             self.features[feature] += 1
             if isinstance(body, LazyRows):

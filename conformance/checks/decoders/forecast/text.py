@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.decoders.forecast.features import FEATURES
 from conformance.checks.decoders.forecast.survey import LARGEST, PACKET
 from conformance.messages import counted
+from conformance.reference.event_types import event_name, writer_of
+
+_OTHERS: Final = {
+    "not read": "not read, so that changes may be missing here",
+    "passed over": "passed over, as it may be ignored",
+    "read": "read",
+}
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from conformance.checks.decoders.forecast.forecast import Statement
     from conformance.checks.decoders.forecast.survey import Survey, Table
+    from conformance.reference.binlog.unread import Kind
 
 
 def as_object(survey: Survey, statements: Sequence[Statement]) -> dict[str, Any]:
@@ -43,6 +52,18 @@ def as_object(survey: Survey, statements: Sequence[Statement]) -> dict[str, Any]
         ],
         "statements": [{"file": name, "position": at, "text": text} for name, at, text in survey.statements],
         "incidents": survey.incidents,
+        "other_events": [
+            {
+                "type": kind.code,
+                "event": event_name(kind.code),
+                "writer": writer_of(kind.code),
+                "events": kind.events,
+                "file": kind.source,
+                "position": kind.position,
+                "outcome": outcome,
+            }
+            for kind, outcome in _others(survey)
+        ],
         "transactions": survey.transactions,
         "largest_event": {"bytes": size, "file": file, "position": position},
         "events_above_a_packet": survey.large_events,
@@ -72,6 +93,10 @@ def as_text(survey: Survey, statements: Sequence[Statement], *, markdown: bool) 
         ("By table", _tables(survey)),
         ("Tools", _tools(statements)),
         ("Rows in statements only", _statements(survey)),
+        (
+            "Events that are not MySQL's, or unknown",
+            (f"{kind.words}: {_OTHERS[word]}" for kind, word in _others(survey)),
+        ),
         ("Sizes", _sizes(survey)),
     )
     out = []
@@ -92,7 +117,8 @@ def _escaped(line: str) -> str:
 
 def _files(survey: Survey) -> Iterator[str]:
     for file in survey.files:
-        facts = [f"MySQL {file.version}" if file.version else "no FORMAT_DESCRIPTION"]
+        server = file.version if "mariadb" in file.version.lower() else f"MySQL {file.version}"
+        facts = [server if file.version else "no FORMAT_DESCRIPTION"]
         facts.append(counted(file.events, "event"))
         facts += ["without checksums"] * (not file.checksums)
         facts += ["not closed: its end may be missing"] * file.is_open
@@ -125,6 +151,14 @@ def _tools(statements: Iterable[Statement]) -> Iterator[str]:
 def _statements(survey: Survey) -> Iterator[str]:
     for name, position, text in survey.statements:
         yield f"{name}:{position}: {text}"
+
+
+def _others(survey: Survey) -> Iterator[tuple[Kind, str]]:
+    """The events that MySQL does not write or that nobody knows, each with what this command did with them."""
+    for kind in survey.unread.kinds():
+        yield kind._replace(source=Path(kind.source).name), "passed over" if kind.ignorable else "not read"
+    for kind in survey.foreign.kinds():
+        yield kind, "read"
 
 
 def _sizes(survey: Survey) -> Iterator[str]:

@@ -1,0 +1,64 @@
+"""The places behind damage in a log file where a reader can go on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
+
+from conformance.reference.binlog.event import check_sum
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE
+from conformance.reference.boundaries.reader import Kind, file_footer, find_event, read_groups
+from conformance.reference.errors import CodecError
+
+_LOOKED_AT: Final = 8 << 20  # bytes behind the damage; a header is looked for at each
+_PARTS: Final = (Kind.FRAGMENT, Kind.FRAME, Kind.OPEN)
+
+
+class Behind(NamedTuple):
+    """Positions behind damage: the first sound event, and the first whole transaction, if there is one."""
+
+    event: int
+    transaction: int | None
+
+
+def sound_behind(path: str, damaged: int) -> Behind | None:
+    """The places behind the event at ``damaged``; ``None`` where there is no sound event near.
+
+    Sound is an event whose end is where its header says, and whose checksum is right. Without checksums, the headers
+    of the next events must be right too. Only a plain file is read again; relay logs have the positions of others.
+    """
+    if not os.path.isfile(path):  # noqa: PTH113 - a server's log has a name as well
+        return None
+    with Path(path).open("rb") as log:
+        try:
+            footer = file_footer(log)
+        except CodecError:
+            return None
+        start = damaged + 1
+        log.seek(start)
+        data = memoryview(log.read(_LOOKED_AT))
+        while (found := find_event(data, start, **({"proof": 1} if footer else {}))) is not None:
+            if not footer or _is_sound(data[found:]):
+                return Behind(start + found, _transaction(log, start + found, footer))
+            data, start = data[found + 1 :], start + found + 1
+    return None
+
+
+def _transaction(log: BinaryIO, event: int, footer: int) -> int | None:
+    try:
+        return next((group.start for group in read_groups(log, event, footer=footer) if group.kind not in _PARTS), None)
+    except CodecError:
+        return None
+
+
+def _is_sound(data: memoryview) -> bool:
+    """Whether the checksum of the event at the beginning is right."""
+    length = HEADER.unpack_from(data)[3]
+    if not HEADER_SIZE + FOOTER_SIZE <= length <= len(data):
+        return False
+    try:
+        check_sum(data[: length - FOOTER_SIZE], int.from_bytes(data[length - FOOTER_SIZE : length], "little"))
+    except CodecError:
+        return False
+    return True
