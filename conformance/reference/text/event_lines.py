@@ -6,7 +6,7 @@ stands around a statement, the line of a TABLE_MAP.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from zlib import crc32
 
 from conformance.reference.binlog.control_events import Xid
@@ -66,16 +66,23 @@ _MARKER: Final = mask()
 _MAX_TITLES: Final = 256
 
 
+class Payload(NamedTuple):
+    """The frame of the compressed transaction whose events are printed."""
+
+    end: int
+    has_checksum: bool
+
+
 class EventLines:
     """The lines of one or more files. ``clock``: seconds to civil time. ``metadata``: TABLE_MAPs with their columns.
 
-    ``payload`` is the header of the compressed transaction whose events are printed. ``tells_row_id``: TABLE_MAPs of
+    ``payload``: the compressed transaction whose events are printed. ``tells_row_id``: TABLE_MAPs of
     this transaction say whether the primary key was generated.
     """
 
     def __init__(self, clock: Callable[[float], struct_time], server: ServerFacts, *, metadata: bool) -> None:
         self.session = Session()
-        self.payload: Header | None = None
+        self.payload: Payload | None = None
         self.tells_row_id = False
         self._clock = clock
         self._all_flags = server.mysqlbinlog_flags != "STMT_END_F"
@@ -120,7 +127,7 @@ class EventLines:
 
     def position(self, event: Event) -> int:
         """The position that the client prints: of events inside a payload, its end."""
-        return (event.position if self.payload is None else self.payload.log_pos) or 0
+        return (event.position if self.payload is None else self.payload.end) or 0
 
     def head(self, event: Event, data: bytes | None) -> bytes:
         """Return the text in front of the event's own words. ``data``: the event's bytes, to be dumped in hex."""
@@ -128,14 +135,15 @@ class EventLines:
         return words if data is None else words + self._dump(event, data)
 
     def _dump(self, event: Event, data: bytes) -> bytes:
-        return hexdump(data if event.inner is None else rewritten(data), self.position(event))
+        longer = self.payload is not None and self.payload.has_checksum
+        return hexdump(rewritten(data) if longer else data, self.position(event))
 
     def _head(self, event: Event, place: str) -> str:
         timestamp, _, server, _, end, _ = event.header
         checksum = event.checksum
         if self.payload is not None:
-            # mysqlbinlog shows the position of these events after rewriting: with a checksum, at the payload's end.
-            end, checksum = self.payload.log_pos, _inner_checksum(event)
+            # mysqlbinlog shows these events after rewriting: at the payload's end, with a checksum if the log has them.
+            end, checksum = self.payload.end, _inner_checksum(event) if self.payload.has_checksum else None
         elif type(event.body) is FormatDescription and event.body.algorithm != Checksum.CRC32:
             checksum = None  # it has one all the same
         words = f"{place}{self._front(timestamp, server)}{end} "

@@ -37,6 +37,6 @@ def _pieces(data: bytes, position: int) -> Iterator[bytes]:
 
 
 def rewritten(data: bytes) -> bytes:
-    """The bytes of an event inside a payload as the client dumps them: with a checksum."""
+    """The bytes of an event inside a payload as the client dumps them in a log with checksums: it adds one."""
     longer = data[:9] + (len(data) + FOOTER_SIZE).to_bytes(4, "little") + data[13:]
     return longer + crc32(longer).to_bytes(FOOTER_SIZE, "little")

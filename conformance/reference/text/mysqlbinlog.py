@@ -25,7 +25,7 @@ from conformance.reference.errors import Unsupported
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.added_lines import AddedLines
-from conformance.reference.text.event_lines import EventLines
+from conformance.reference.text.event_lines import EventLines, Payload
 from conformance.reference.text.pseudo_sql import row_lines
 from conformance.reference.text.session import DELIMITER
 
@@ -253,7 +253,7 @@ class LogText:
             case TransactionPayload():
                 yield self._payload_words(body)
                 yield b"# Start of compressed events.\n"
-                self._lines.payload = header
+                self._lines.payload = Payload(header.log_pos, event.checksum is not None)
             case load.ExecuteLoadQuery():
                 yield b"\tExecute_load_query\tthread_id=%d\texec_time=%d\terror_code=%d\n" % (
                     body.thread_id, body.execution_time, body.error_code,
@@ -285,9 +285,8 @@ class LogText:
                 return b"\n#%b: file_id: %d  block_len: %d\n" % (name, _signed(body.file_id, 32), len(body.data))
             case load.DeleteFile(file_id=file_id):
                 return b"\n#Delete_file: file_id=%d\n" % file_id
-            case control_events.Incident(number=number):
-                words = b"LOST_EVENTS" if number == 1 else b"%d" % number
-                return b"\n# Incident: %b\nRELOAD DATABASE; # Shall generate syntax error\n" % words
+            case control_events.Incident():
+                return b"\n# Incident: LOST_EVENTS\nRELOAD DATABASE; # Shall generate syntax error\n"
             case group_replication.ViewChange(view_id=view_id):
                 return b"View_change_log_event: view_id=%b\n" % view_id
             case group_replication.TransactionContext() as body:

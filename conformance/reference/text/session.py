@@ -36,6 +36,9 @@ _OPTIONS: Final = (
     (1 << 27, "unique_checks", True),
     (1 << 19, "autocommit", True),
 )
+# Modes that 8.0 no longer has, such as NO_AUTO_CREATE_USER of 5.7; it refuses a value with one of them (3899).
+_OLD_MODES: Final = 0x1003FF00
+_NO_OLD_MODES: Final = b"/*!80005 &~0x%x*/" % _OLD_MODES
 _CONDITIONAL: Final = (
     (Status.SQL_REQUIRE_PRIMARY_KEY, b"/*!80013 SET @@session.sql_require_primary_key=%d*/"),
     (Status.DEFAULT_TABLE_ENCRYPTION, b"/*!80016 SET @@session.default_table_encryption=%d*/"),
@@ -94,7 +97,8 @@ class Session:
         if Status.FLAGS2 in known:
             out += self._flags(known[Status.FLAGS2])
         if Status.SQL_MODE in known:
-            out += self._changed("sql_mode", b"%d" % known[Status.SQL_MODE])
+            mode = known[Status.SQL_MODE]
+            out += self._changed("sql_mode", b"%d%b" % (mode, _NO_OLD_MODES if mode & _OLD_MODES else b""))
         lists = {item.code: item.values for item in query.status if isinstance(item, StatusIntegers)}
         increments = lists.get(Status.AUTO_INCREMENT, (1, 1))
         if self._printed.get("increments") != increments:

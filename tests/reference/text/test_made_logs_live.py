@@ -18,7 +18,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import NIL_UUID, Gtid, GtidTagged
 from conformance.reference.binlog.header import Flag
 from conformance.reference.binlog.load import DeleteFile, ExecuteLoadQuery, LoadBlock
-from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.query import Query, Status, StatusInteger
 from conformance.reference.binlog.statement_events import Intvar, Rand, UserVar, UserVarType
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import DecodeError
@@ -192,6 +192,31 @@ def test_the_client_refuses_the_load_statements_that_we_refuse(
         return
     assert both(mysqlbinlog, data, tmp_path) is None
     with pytest.raises(DecodeError, match="out-of-range"):
+        list(read_events(BytesIO(data)))
+
+
+def test_modes_that_8_0_does_not_have_are_masked_as_the_client_masks_them(
+    mysqlbinlog: list[str], tmp_path: Path
+) -> None:
+    writer = FileWriter()
+    data = writer.start()
+    for mode in (*(1 << bit for bit in range(40)), 0, (1 << 40) - 1, 1436549152):
+        data += writer.add(Query(text=b"BEGIN", status=(StatusInteger(Status.SQL_MODE, mode),))) + writer.add(
+            Xid(xid=1)
+        )
+    texts = both(mysqlbinlog, data, tmp_path)
+    assert texts is not None
+    assert texts[0] == texts[1]
+    assert b"SET @@session.sql_mode=1436549152/*!80005 &~0x1003ff00*//*!*/;\n" in texts[0]
+    assert texts[0].count(b"&~0x1003ff00") == 13
+
+
+@pytest.mark.parametrize("number", [0, 2, 65535])
+def test_the_client_refuses_the_incidents_that_we_refuse(mysqlbinlog: list[str], number: int, tmp_path: Path) -> None:
+    data = FileWriter().start()
+    data += encode_event(Incident(number=number), start=len(data))
+    assert both(mysqlbinlog, data, tmp_path) is None
+    with pytest.raises(DecodeError, match="no-incident"):
         list(read_events(BytesIO(data)))
 
 
