@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 @click.option("--dialect", metavar="V", help="The version that wrote the files, and whose mysqlbinlog to imitate;"
               " default: the version in each file, and the newest mysqlbinlog.")  # fmt: skip
 @click.option("--resolve", is_flag=True, help="JSON, CSV: apply diffs where the document before the update is known.")
+@click.option("--outcome", is_flag=True, help="JSON, CSV: add what became of each row change: committed, rolled back,"
+              " prepared, unfinished. Each transaction waits for its end.")  # fmt: skip
+@click.option("--committed", is_flag=True, help="JSON, CSV: only row changes that the logs commit.")
 @filter_options
 @remote_options
 @keyring_option
@@ -43,7 +46,8 @@ if TYPE_CHECKING:
 @jobs_option
 def command(
     *, files: tuple[str, ...], form: str, verbose: int, metadata: bool, hexdump: bool, types: bool, which: str,
-    resolve: bool, dialect: str | None, selection: Selection, keyring: Path | None, limit: int | None, jobs: int,
+    resolve: bool, outcome: bool, committed: bool, dialect: str | None,
+    selection: Selection, keyring: Path | None, limit: int | None, jobs: int,
 ) -> None:  # fmt: skip
     """Print binary log files as mysqlbinlog does, or as one JSON object or CSV record per row change.
 
@@ -55,15 +59,19 @@ def command(
     unknown types, which are named at the end, unless they are marked to be ignored. Exit code 2: a file is
     missing, or is no binary log.
     """
-    if form == "text" and (types or resolve or which != "rows"):
-        raise Usage("--types, --events and --resolve belong to --format jsonl and csv")
+    if form == "text" and (types or resolve or outcome or committed or which != "rows"):
+        raise Usage("--types, --events, --resolve, --outcome and --committed belong to --format jsonl and csv")
+    if (outcome or committed) and which != "rows":
+        raise Usage("--outcome and --committed are about row changes: they do not belong to --events all")
     if form != "text" and (verbose or metadata or hexdump):
         raise Usage("-v, --table-metadata and --hexdump belong to --format text")
     writer = None if dialect is None else named_dialect(dialect)
     check_files(files)
     if resolve and jobs > 1:
         raise Usage(f"--jobs {jobs}: --resolve needs all rows before a diff, in order", hint="leave --jobs out")
+    if (outcome or committed) and jobs > 1:
+        raise Usage(f"--jobs {jobs}: what became of a row change may stand far behind it", hint="leave --jobs out")
     require_files(files, jobs)
     chosen = Form(name=form, types=types or verbose > 1, metadata=metadata, hexdump=hexdump, rows_only=which == "rows",
-                  resolve=resolve, dialect=writer)  # fmt: skip
+                  resolve=resolve, outcome=outcome, committed=committed, dialect=writer)  # fmt: skip
     Decoding(files, selection, chosen, limit, read_keyring(keyring)).print(jobs)

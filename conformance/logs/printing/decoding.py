@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """The form of the output. ``name``: ``text``, ``jsonl`` or ``csv``. ``dialect``: that of the writer of the logs."""
+    """The form of the output. ``name``: ``text``, ``jsonl`` or ``csv``. ``dialect``: that of the writer of the logs.
+
+    ``outcome``: row changes say whether their transaction was committed. ``committed``: no others.
+    """
 
     name: str
     types: bool
@@ -29,7 +32,14 @@ class Form:
     hexdump: bool
     rows_only: bool
     resolve: bool
+    outcome: bool
+    committed: bool
     dialect: Dialect | None
+
+    @property
+    def needs_rows_alone(self) -> bool:
+        """Whether no line depends on events without rows, but for the GTID."""
+        return self.name != "text" and self.rows_only and not (self.resolve or self.outcome or self.committed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +73,14 @@ class Decoding:
         logs = SelectedLogs(
             self.files, self.selection, dialect=form.dialect, limit=self.limit, keyring=self.keyring,
             passes_unread=True, keep_bytes=form.hexdump,
-            pass_over=passed if not text and form.rows_only and not form.resolve else None,
+            pass_over=passed if form.needs_rows_alone else None,
         )  # fmt: skip
         if text:
             return logs, TextPrinter(logs, types=form.types, metadata=form.metadata, dialect=form.dialect)
         return logs, ChangePrinter(
-            logs, form.name, passed, types=form.types, rows_only=form.rows_only, resolve=form.resolve
-        )
+            logs, form.name, passed, types=form.types, rows_only=form.rows_only, resolve=form.resolve,
+            outcome=form.outcome, committed=form.committed,
+        )  # fmt: skip
 
 
 def _print(logs: SelectedLogs, printer: Printer) -> None:

@@ -23,7 +23,7 @@ cdef class TextPrinter:
 
 cdef class ChangePrinter:
     cdef public Output output
-    cdef object _logs, _path, _replay, _resolve_row, _shown
+    cdef object _logs, _path, _replay, _resolve_row, _shown, _waiting
     cdef Passed _passed
     cdef RowChanges _changes
     cdef bytes _head

@@ -12,6 +12,7 @@ from time import localtime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from conformance.console import Output, narrate, warn
+from conformance.logs.printing.outcomes import WaitingLines
 from conformance.logs.refusals import refused
 from conformance.logs.spools import FileSpool
 from conformance.messages import counted
@@ -43,7 +44,7 @@ class Tally:
     """The counts of the closing line.
 
     ``shown``: events or row changes. ``hidden``: events by name that are not shown. ``unread``: events of types that
-    nobody reads.
+    nobody reads. ``outcomes``: row changes that are not shown, by what became of them.
     """
 
     shown: int = 0
@@ -51,6 +52,7 @@ class Tally:
     left_out: int = 0
     hidden: Counter[str] = field(default_factory=Counter)
     unread: UnreadEvents = field(default_factory=UnreadEvents)
+    outcomes: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Tally) -> None:
         """Add what another part counted."""
@@ -197,18 +199,28 @@ class ChangePrinter:
     """Row changes, or all events, as lines of JSON or CSV. ``passed``: what the reader passes over."""
 
     def __init__(
-        self, logs: SelectedLogs, form: str, passed: Passed, *, types: bool, rows_only: bool, resolve: bool
+        self,
+        logs: SelectedLogs,
+        form: str,
+        passed: Passed,
+        *,
+        types: bool,
+        rows_only: bool,
+        resolve: bool,
+        outcome: bool = False,
+        committed: bool = False,
     ) -> None:
         from conformance.reference.text.row_changes import RowChanges, json_line
 
         self.output = Output()
+        self._waiting = WaitingLines(form, shown=outcome, committed=committed) if outcome or committed else None
         self._logs = logs
         self._passed = passed
         self._head, line = b"", json_line
         if form == "csv":
             from conformance.reference.text.csv_changes import HEADER, csv_line
 
-            self._head, line = HEADER.encode() + b"\n", csv_line
+            self._head, line = f"{HEADER}{',outcome' if outcome else ''}\n".encode(), csv_line
         self._changes = RowChanges(tagged=types, rows_only=rows_only, line=line)
         self._replay = _replay() if resolve else None
         self._resolve_row = None if self._replay is None else self._replay.row
@@ -243,6 +255,8 @@ class ChangePrinter:
         if not self._begun:
             self._begun = True
             self.output.write(self._head)
+        if self._waiting is not None:
+            self._write(self._waiting.event(event))
         if choice is not _PRINTED:
             return
         passed = self._passed
@@ -259,18 +273,26 @@ class ChangePrinter:
             if self._replay is not None:
                 self._replay.other(event)
             for line in self._changes.event(event, self._resolve_row):
+                if self._waiting is not None:
+                    self._waiting.add(line)
+                    continue
                 output.write(line.encode("utf-8", "backslashreplace") + b"\n")
         except CodecError as error:
             raise refused(self._path, event.located(error), event.position) from error
+
+    def _write(self, lines: Iterator[str]) -> None:
+        for line in lines:
+            self.output.write(line.encode("utf-8", "backslashreplace") + b"\n")
 
     def end_file(self) -> None:
         self._changes.start_file(self._path)
 
     def end(self) -> None:
-        """Nothing follows the last line."""
+        self.failed()
 
     def failed(self) -> None:
-        """No line waits."""
+        if self._waiting is not None:
+            self._write(self._waiting.finish())
 
     def close(self) -> None:
         """Nothing is open."""
@@ -279,10 +301,16 @@ class ChangePrinter:
         counts = self._changes.take_counts()
         names = Counter({event_name(code): number for code, number in self._passed.take_counts().items()})
         left_out, self._logs.left_out = self._logs.left_out, 0
-        return Tally(counts.changes, counts.unresolved, left_out, names, self._logs.unread.take())
+        tally = Tally(counts.changes, counts.unresolved, left_out, names, self._logs.unread.take())
+        if self._waiting is not None:
+            tally.outcomes, self._waiting.left_out = self._waiting.left_out, Counter()
+        return tally
 
     def closing(self, tally: Tally) -> str:
-        words = f"{counted(tally.shown, 'row change')}; events not shown: {_listed(tally.hidden)}"
+        shown = tally.shown - sum(tally.outcomes.values())
+        words = f"{counted(shown, 'row change')}; events not shown: {_listed(tally.hidden)}"
+        if tally.outcomes:
+            words += f"; row changes not shown: {_listed(tally.outcomes)}"
         if self._replay is not None:
             words += f"; diffs without a known document: {tally.unresolved}"
         return words + _left_out(tally)

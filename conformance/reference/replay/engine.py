@@ -6,8 +6,7 @@ are decided later, between other transactions.
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from conformance.reference.binlog.control_events import Incident, Opaque, XaPrepare, Xid
 from conformance.reference.binlog.format_description import FormatDescription
@@ -25,7 +24,6 @@ from conformance.reference.binlog.unread import refusal
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.partial.apply import apply_field
-from conformance.reference.portable import folded
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.statements import (
     AlterTable,
@@ -43,6 +41,7 @@ from conformance.reference.replay.statements import (
     statement_words,
 )
 from conformance.reference.replay.table_state import TableState
+from conformance.reference.replay.transactions import savepoint_of, xa_statement, xid_of
 from conformance.reference.replay.undo_log import UndoLog
 from conformance.reference.tables.columns import PartialJson
 
@@ -55,8 +54,6 @@ if TYPE_CHECKING:
     from conformance.reference.sql.definition_reader import TableName
     from conformance.reference.sql.statement_words import Word
     from conformance.reference.tables.table_map import TableMap
-
-_XID: Final = re.compile(r"XA\s+(\w+)\s+(X'[0-9A-Fa-f]*'\s*,\s*X'[0-9A-Fa-f]*'\s*,\s*\d+)", re.IGNORECASE | re.ASCII)
 
 
 class Replay:
@@ -142,9 +139,9 @@ class Replay:
         if not words:
             return
         if words[0].among("XA"):
-            self._xa_statement(text.decode("ascii", "replace"))
+            self._xa_statement(text)
         elif words[0].among("SAVEPOINT") and len(words) > 1:
-            self._savepoints[folded(words[1].text)] = len(self._undo)
+            self._savepoints[savepoint_of(words) or ""] = len(self._undo)
         elif words[0].among("ROLLBACK"):
             self._roll_back_statement(words)
         elif words[0].among("START") and len(words) > 1 and words[1].among("TRANSACTION"):
@@ -170,22 +167,21 @@ class Replay:
         self._commit()
 
     def _roll_back_statement(self, words: Sequence[Word]) -> None:
-        names = [word for word in words[1:] if not word.among("WORK", "TO", "SAVEPOINT")]
-        if not names:
+        name = savepoint_of(words)
+        if name is None:
             self.roll_back()
             return
-        name = folded(names[0].text)
         if name not in self._savepoints:
-            raise ReplayError("savepoint", "no such savepoint in this transaction", got=names[0].text)
+            raise ReplayError("savepoint", "no such savepoint in this transaction", got=name)
         mark = self._savepoints[name]
         self._undo.take_back(mark)
         self._savepoints = {other: place for other, place in self._savepoints.items() if place <= mark}
 
-    def _xa_statement(self, text: str) -> None:
-        match = _XID.match(text)
-        if match is None:
-            raise ReplayError("statement", "an XA statement without an XID", got=text[:80])
-        what, xid = match[1].upper(), match[2].replace(" ", "").upper()
+    def _xa_statement(self, text: bytes) -> None:
+        found = xa_statement(text)
+        if found is None:
+            raise ReplayError("statement", "an XA statement without an XID", got=text[:80].decode("ascii", "replace"))
+        what, xid = found
         if what in ("START", "BEGIN"):
             self.roll_back()
             self._open = True
@@ -197,9 +193,8 @@ class Replay:
                 undo.take_back()
 
     def _end_xa(self, event: XaPrepare) -> None:
-        xid = f"X'{event.gtrid.hex()}',X'{event.bqual.hex()}',{event.format_id}".upper()
         if not event.one_phase:
-            self.prepared[xid], self._undo = self._undo, UndoLog()
+            self.prepared[xid_of(event)], self._undo = self._undo, UndoLog()
         self._commit()
 
     # --- rows --------------------------------------------------------------------------------------------------------
