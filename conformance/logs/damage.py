@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from conformance.reference.binlog.event import check_sum
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE
-from conformance.reference.boundaries.reader import Kind, file_footer, find_event, read_groups
+from conformance.reference.boundaries.reader import PROOF, Kind, file_footer, find_event, read_groups
 from conformance.reference.errors import CodecError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _LOOKED_AT: Final = 8 << 20  # bytes behind the damage; a header is looked for at each
 _PARTS: Final = (Kind.FRAGMENT, Kind.FRAME, Kind.OPEN)
@@ -35,14 +38,24 @@ def sound_behind(path: str, damaged: int) -> Behind | None:
             footer = file_footer(log)
         except CodecError:
             return None
-        start = damaged + 1
-        log.seek(start)
-        data = memoryview(log.read(_LOOKED_AT))
-        while (found := find_event(data, start, **({"proof": 1} if footer else {}))) is not None:
-            if not footer or _is_sound(data[found:]):
-                return Behind(start + found, _transaction(log, start + found, footer))
-            data, start = data[found + 1 :], start + found + 1
-    return None
+        log.seek(damaged)
+        head = log.read(HEADER_SIZE)
+        length = HEADER.unpack_from(head)[3] if len(head) == HEADER_SIZE else 0
+        found = next(_sound(log, damaged + length, footer), None) if length >= HEADER_SIZE else None
+        if found != damaged + length:  # its length is damaged, or what follows it
+            found = next(_sound(log, damaged + 1, footer), None)
+        return None if found is None else Behind(found, _transaction(log, found, footer))
+
+
+def _sound(log: BinaryIO, start: int, footer: int) -> Iterator[int]:
+    """The positions of sound events from a position on."""
+    log.seek(start)
+    data = memoryview(log.read(_LOOKED_AT))
+    proof = 1 if footer else PROOF
+    while (found := find_event(data, start, proof=proof)) is not None:
+        if not footer or _is_sound(data[found:]):
+            yield start + found
+        data, start = data[found + 1 :], start + found + 1
 
 
 def _transaction(log: BinaryIO, event: int, footer: int) -> int | None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 WINDOW: Final = 1 << 20
 _SMALLEST_FORMAT: Final = HEADER_SIZE + 57 + 1
-_PROOF: Final = 3  # events in a row whose positions must agree before bytes count as events
+PROOF: Final = 3  # events in a row whose positions must agree before bytes count as events
 
 
 class GroupKind(StrEnum):
@@ -121,7 +121,7 @@ def file_footer(file: BinaryIO) -> int:
     return footer_size(event.body.algorithm)
 
 
-def find_event(data: bytes | memoryview, position: int, *, proof: int = _PROOF) -> int | None:
+def find_event(data: bytes | memoryview, position: int, *, proof: int = PROOF) -> int | None:
     """The offset in ``data`` (the file's bytes from ``position``) of its first event; ``None`` if there is none.
 
     Bytes count as an event if their position field is right, and so are those of the next events: ``proof`` in a row,
