@@ -34,7 +34,8 @@ def sql(text: str) -> Query:
 
 def outcomes(*items: str | Body) -> list[tuple[str, str]]:
     """Each line, which is a text of one letter, with its outcome, in the order in which they come."""
-    transactions, found = Transactions(), []
+    transactions = Transactions()
+    found: list[tuple[str, Outcome]] = []
     for item in items:
         if isinstance(item, str):
             transactions.add(item)
