@@ -11,10 +11,10 @@ from conformance.console import narrate, progress
 from conformance.logs.inputs import STDIN, opened
 from conformance.logs.refusals import refused, tell_unread
 from conformance.logs.remote import RemoteName
+from conformance.reference.binlog.event import UnreadEvents
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.plain_log import plain_log
 from conformance.reference.binlog.start_position import read_from
-from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.errors import CodecError
 from conformance.user_errors import InputCorrupt
 

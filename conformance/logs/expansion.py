@@ -14,7 +14,7 @@ from conformance.logs.events import log_reader, read_log
 from conformance.logs.inputs import STDIN, check_files, whole_file
 from conformance.logs.refusals import refused, tell_unread
 from conformance.logs.remote import RemoteName
-from conformance.reference.binlog.unread import UnreadEvents
+from conformance.reference.binlog.event import UnreadEvents
 from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from conformance.logs.remote import RemoteName, ending_well, followed
 from conformance.logs.selection import NOTHING_LEFT_OUT
 from conformance.logs.spools import SortedSpool, TupleSpool
 from conformance.messages import counted
-from conformance.reference.binlog.unread import UnreadEvents
+from conformance.reference.binlog.event import UnreadEvents
 from conformance.reference.text.event_filter import Choice, EventFilter
 from conformance.user_errors import InputCorrupt, Usage
 

@@ -12,10 +12,10 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from conformance.logs.parts import starts_of
+from conformance.reference.binlog.event import UnreadEvents
 from conformance.reference.binlog.files import WINDOW, FileReader
 from conformance.reference.binlog.header import HEADER_SIZE, MAGIC
 from conformance.reference.binlog.plain_log import plain_log
-from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.boundaries.observed_event import GTID_TYPES
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType

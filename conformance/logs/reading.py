@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from conformance.reference.binlog import files
-from conformance.reference.binlog.unread import UnreadEvents
+from conformance.reference.binlog.event import UnreadEvents
 from conformance.reference.text.row_changes import RowChanges
 from conformance.requirements.reading import rules_of
 

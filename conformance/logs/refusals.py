@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.console import narrate
 from conformance.logs.damage import sound_behind
-from conformance.reference.binlog.unread import listed
+from conformance.reference.binlog.event import listed_unread
 from conformance.reference.errors import DecodeError
 from conformance.user_errors import InputCorrupt, Usage
 
 if TYPE_CHECKING:
-    from conformance.reference.binlog.unread import UnreadEvents
+    from conformance.reference.binlog.event import UnreadEvents
     from conformance.reference.errors import CodecError
 
 _GO_ON: Final = dict.fromkeys(
@@ -40,9 +40,9 @@ def _behind(path: str, position: int) -> str:
 def tell_unread(unread: UnreadEvents) -> None:
     """Tell at the end of the logs what was passed over. Raises :class:`InputCorrupt` for what was not read."""
     if passed := unread.kinds(ignorable=True):
-        narrate(listed(passed, "passed over, as it may be ignored"))
+        narrate(listed_unread(passed, "passed over, as it may be ignored"))
     if lost := unread.kinds(ignorable=False):
-        raise InputCorrupt(listed(lost, "not read, so that changes may be missing"))
+        raise InputCorrupt(listed_unread(lost, "not read, so that changes may be missing"))
 
 
 def hint_of(code: str) -> str | None:

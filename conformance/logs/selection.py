@@ -8,7 +8,7 @@ from conformance.logs.events import log_reader, read_log
 from conformance.logs.inputs import with_following
 from conformance.logs.refusals import tell_unread
 from conformance.logs.remote import followed
-from conformance.reference.binlog.unread import UnreadEvents
+from conformance.reference.binlog.event import UnreadEvents
 from conformance.reference.text.event_filter import Choice, EventFilter, Selection
 
 if TYPE_CHECKING:

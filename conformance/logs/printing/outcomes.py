@@ -27,7 +27,7 @@ _BEGINS: Final = frozenset((*map(int, GTID_TYPES), int(MariadbEventType.GTID)))
 
 
 class Outcome(StrEnum):
-    """What became of a row change."""
+    """The fate of a row change."""
 
     COMMITTED = "committed"
     ROLLED_BACK = "rolled back"

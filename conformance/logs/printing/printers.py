@@ -17,10 +17,10 @@ from conformance.logs.refusals import refused
 from conformance.logs.spools import FileSpool
 from conformance.messages import counted
 from conformance.reference.binlog.control_events import Opaque
+from conformance.reference.binlog.event import UnreadEvents
 from conformance.reference.binlog.load import LoadBlock
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows
 from conformance.reference.binlog.statement_events import RowsQuery
-from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import event_name
 from conformance.reference.text.event_filter import Choice

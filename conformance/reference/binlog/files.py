@@ -40,8 +40,8 @@ from conformance.reference.tables.table_map import TableMap
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from conformance.reference.binlog.event import UnreadEvents
     from conformance.reference.binlog.unfolding import InnerFrame
-    from conformance.reference.binlog.unread import UnreadEvents
 
     RulesFor = Callable[[str], MetadataRules]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from conformance.reference.binlog.control_events import Incident, Opaque, XaPrepare, Xid
+from conformance.reference.binlog.event import refusal
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.load import ExecuteLoadQuery
 from conformance.reference.binlog.query import Query
@@ -20,7 +21,6 @@ from conformance.reference.binlog.rows import (
     RowsBody,
     included,
 )
-from conformance.reference.binlog.unread import refusal
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.partial.apply import apply_field

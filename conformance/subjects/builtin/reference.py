@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from conformance.reference.binlog.event import UnreadEvents
 from conformance.reference.binlog.files import FileReader, read_events
-from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.errors import CodecError
 from conformance.reference.text.row_changes import RowChanges
 from conformance.requirements.reading import rules_of

@@ -7,12 +7,11 @@ from io import BytesIO
 import pytest
 
 from conformance.reference.binlog.control_events import Opaque, Xid
-from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.event import UnreadEvents, UnreadKind, encode_event, listed_unread
 from conformance.reference.binlog.files import FileReader, read_events
 from conformance.reference.binlog.header import Checksum, Flag
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.unread import Kind, UnreadEvents, listed
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import ReplayError, Unsupported
 from conformance.reference.event_types import MariadbEventType
@@ -52,7 +51,7 @@ def test_the_flag_to_ignore_it_decides() -> None:
     data, place = a_log(UNKNOWN, flags=int(Flag.IGNORABLE))
     unread = UnreadEvents(stops=True)
     read(data, unread)
-    assert unread.kinds() == [Kind(121, ignorable=True, events=1, source="", position=place)]
+    assert unread.kinds() == [UnreadKind(121, ignorable=True, events=1, source="", position=place)]
     data, place = a_log(UNKNOWN, flags=0xFFFF & ~Flag.IGNORABLE)
     with pytest.raises(Unsupported, match=rf"event@{place}: UNKNOWN_EVENT\(121\).*unknown-event"):
         read(data, UnreadEvents(stops=True))
@@ -78,7 +77,7 @@ def test_records_of_parts_are_one_record() -> None:
     two.add(121, 0, 90)
     two.add(MariadbEventType.GTID, 0, 200)
     one.update(two.take())
-    assert listed(one.kinds(), "not read") == (
+    assert listed_unread(one.kinds(), "not read") == (
         "not read: UNKNOWN_EVENT(121), 2 times, first at a:4; MariaDB's GTID_EVENT (type 162), once, at b:200"
     )
     assert not two.kinds()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.checks.decoders.forecast.features import features_of
 from conformance.checks.decoders.forecast.limits import DEFAULTS, Limit, Measure, Near, near
 from conformance.reference.binlog.control_events import Incident, Opaque
+from conformance.reference.binlog.event import UnreadEvents
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.header import FOOTER_SIZE, Checksum, Flag
@@ -16,7 +17,6 @@ from conformance.reference.binlog.load import ExecuteLoadQuery
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows
-from conformance.reference.binlog.unread import UnreadEvents
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import EventType, writer_of
 from conformance.reference.replay.ddl import parse_statement

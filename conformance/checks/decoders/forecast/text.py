@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from conformance.checks.decoders.forecast.forecast import Statement
     from conformance.checks.decoders.forecast.survey import Survey, Table
-    from conformance.reference.binlog.unread import Kind
+    from conformance.reference.binlog.event import UnreadKind
 
 
 def as_object(survey: Survey, statements: Sequence[Statement]) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _statements(survey: Survey) -> Iterator[str]:
         yield f"{name}:{position}: {text}"
 
 
-def _others(survey: Survey) -> Iterator[tuple[Kind, str]]:
+def _others(survey: Survey) -> Iterator[tuple[UnreadKind, str]]:
     """The events that MySQL does not write or that nobody knows, each with what this command did with them."""
     for kind in survey.unread.kinds():
         yield kind._replace(source=Path(kind.source).name), "passed over" if kind.ignorable else "not read"
