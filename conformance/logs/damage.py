@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from conformance.reference.binlog.event import check_sum
 from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE
-from conformance.reference.boundaries.reader import PROOF, Kind, file_footer, find_event, read_groups
+from conformance.reference.boundaries.reader import PROOF, GroupKind, file_footer, find_event, read_groups
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LOOKED_AT: Final = 8 << 20  # bytes behind the damage; a header is looked for at each
-_PARTS: Final = (Kind.FRAGMENT, Kind.FRAME, Kind.OPEN)
+_PARTS: Final = (GroupKind.FRAGMENT, GroupKind.FRAME, GroupKind.OPEN)
 
 
 class Behind(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.logs import spools
-from conformance.logs.printing.outcomes import Outcome, Transactions
+from conformance.logs.printing.outcomes import RowOutcome, Transactions
 from conformance.reference.binlog.control_events import XaPrepare, Xid
 from conformance.reference.binlog.event import Event
 from conformance.reference.binlog.format_description import FormatDescription
@@ -35,7 +35,7 @@ def sql(text: str) -> Query:
 def outcomes(*items: str | Body) -> list[tuple[str, str]]:
     """Each line, which is a text of one letter, with its outcome, in the order in which they come."""
     transactions = Transactions()
-    found: list[tuple[str, Outcome]] = []
+    found: list[tuple[str, RowOutcome]] = []
     for item in items:
         if isinstance(item, str):
             transactions.add(item)
@@ -46,7 +46,12 @@ def outcomes(*items: str | Body) -> list[tuple[str, str]]:
 
 
 def said(text: str) -> list[tuple[str, str]]:
-    words = {"+": Outcome.COMMITTED, "-": Outcome.ROLLED_BACK, "p": Outcome.PREPARED, "?": Outcome.UNFINISHED}
+    words = {
+        "+": RowOutcome.COMMITTED,
+        "-": RowOutcome.ROLLED_BACK,
+        "p": RowOutcome.PREPARED,
+        "?": RowOutcome.UNFINISHED,
+    }
     return [(letter, words[sign].value) for letter, sign in zip(text[::2], text[1::2], strict=True)]
 
 

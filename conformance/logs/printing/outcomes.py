@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _BEGINS: Final = frozenset((*map(int, GTID_TYPES), int(MariadbEventType.GTID)))
 
 
-class Outcome(StrEnum):
+class RowOutcome(StrEnum):
     """The fate of a row change."""
 
     COMMITTED = "committed"
@@ -35,7 +35,7 @@ class Outcome(StrEnum):
     UNFINISHED = "unfinished"  # the logs have no end of its transaction
 
 
-Lines: TypeAlias = "Iterator[tuple[str, Outcome]]"
+Lines: TypeAlias = "Iterator[tuple[str, RowOutcome]]"
 
 
 class _Waiting:
@@ -57,10 +57,10 @@ class _Waiting:
         self._undone.append((mark, self.number))
         self.savepoints = {name: place for name, place in self.savepoints.items() if place <= mark}
 
-    def end(self, outcome: Outcome) -> Lines:
+    def end(self, outcome: RowOutcome) -> Lines:
         for number, (line,) in enumerate(self.spool.take()):
             undone = any(start <= number < stop for start, stop in self._undone)
-            yield line, Outcome.ROLLED_BACK if undone else outcome
+            yield line, RowOutcome.ROLLED_BACK if undone else outcome
 
 
 class Transactions:
@@ -78,9 +78,9 @@ class Transactions:
         """The lines whose outcome an event without rows tells."""
         body = event.body
         if event.header.type in _BEGINS or (isinstance(body, FormatDescription) and body.created):
-            return self._end(Outcome.UNFINISHED)
+            return self._end(RowOutcome.UNFINISHED)
         if isinstance(body, Xid):
-            return self._end(Outcome.COMMITTED)
+            return self._end(RowOutcome.COMMITTED)
         if isinstance(body, XaPrepare):
             return self._prepare(body)
         return self._query(body) if isinstance(body, Query) else iter(())
@@ -88,27 +88,27 @@ class Transactions:
     def finish(self) -> Lines:
         """The lines that still wait at the end of the logs."""
         for waiting in self._prepared.values():
-            yield from waiting.end(Outcome.PREPARED)
+            yield from waiting.end(RowOutcome.PREPARED)
         self._prepared.clear()
-        yield from self._end(Outcome.UNFINISHED)
+        yield from self._end(RowOutcome.UNFINISHED)
 
-    def _end(self, outcome: Outcome) -> Lines:
+    def _end(self, outcome: RowOutcome) -> Lines:
         done, self._open = self._open, _Waiting()
         return done.end(outcome)
 
     def _prepare(self, event: XaPrepare) -> Lines:
         if event.one_phase:
-            return self._end(Outcome.COMMITTED)
+            return self._end(RowOutcome.COMMITTED)
         xid = xid_of(event)
         former = self._prepared.pop(xid, None)  # it was decided where no log tells
         self._prepared[xid], self._open = self._open, _Waiting()
-        return iter(()) if former is None else former.end(Outcome.PREPARED)
+        return iter(()) if former is None else former.end(RowOutcome.PREPARED)
 
     def _query(self, query: Query) -> Lines:
         if query.text == b"BEGIN":
-            return self._end(Outcome.UNFINISHED)
+            return self._end(RowOutcome.UNFINISHED)
         if query.text == b"COMMIT":
-            return self._end(Outcome.COMMITTED)
+            return self._end(RowOutcome.COMMITTED)
         words = statement_words(query)
         if not words:
             return iter(())
@@ -119,16 +119,16 @@ class Transactions:
         elif words[0].among("ROLLBACK"):
             name = savepoint_of(words)
             if name is None:
-                return self._end(Outcome.ROLLED_BACK)
+                return self._end(RowOutcome.ROLLED_BACK)
             self._open.roll_back_to(name)
         return iter(())
 
     def _xa(self, text: bytes) -> Lines:
         what, xid = xa_statement(text) or ("", "")
         if what in ("START", "BEGIN"):
-            return self._end(Outcome.UNFINISHED)
+            return self._end(RowOutcome.UNFINISHED)
         if what in ("COMMIT", "ROLLBACK") and xid in self._prepared:
-            return self._prepared.pop(xid).end(Outcome.COMMITTED if what == "COMMIT" else Outcome.ROLLED_BACK)
+            return self._prepared.pop(xid).end(RowOutcome.COMMITTED if what == "COMMIT" else RowOutcome.ROLLED_BACK)
         return iter(())
 
 
@@ -155,15 +155,15 @@ class WaitingLines:
 
     def _lines(self, lines: Lines) -> Iterator[str]:
         for line, outcome in lines:
-            if self._committed and outcome is not Outcome.COMMITTED:
+            if self._committed and outcome is not RowOutcome.COMMITTED:
                 self.left_out[outcome.value] += 1
             else:
                 yield line if self._with is None else self._with(line, outcome)
 
 
-def _json(line: str, outcome: Outcome) -> str:
+def _json(line: str, outcome: RowOutcome) -> str:
     return f'{line[:-1]}, "outcome": "{outcome.value}"}}'
 
 
-def _csv(line: str, outcome: Outcome) -> str:
+def _csv(line: str, outcome: RowOutcome) -> str:
     return f'{line},"{outcome.value}"'
