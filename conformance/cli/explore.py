@@ -90,5 +90,5 @@ def command(
 
 
 def _outcome(explorer: Explorer) -> ExitCode:
-    new = any(not finding.known for finding in explorer.findings.values())
+    new = any(not finding.known for finding in explorer.findings)
     return ExitCode.NONCONFORMANT if new else ExitCode.OK

@@ -50,14 +50,14 @@ class Plan:
 
 @dataclass(slots=True)
 class Explorer:
-    """Runs a plan. ``findings`` by signature; ``tried`` and ``answers`` are the census."""
+    """Runs a plan. No two of its ``findings`` are the same fault; ``tried`` and ``answers`` are the census."""
 
     maker: Maker
     plan: Plan
     narrate: Callable[[str], None]
     folder: Path | None = None
     show: Callable[[Progress], None] = lambda _: None
-    findings: dict[tuple[str, ...], Finding] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
     tried: Counter[str] = field(default_factory=Counter)
     answers: Counter[str] = field(default_factory=Counter)
     features: Counter[str] = field(default_factory=Counter)
@@ -166,7 +166,7 @@ class Explorer:
     def _avoided(self) -> tuple[frozenset[str], ...]:
         """Combinations of traits that showed a fault before; one trait alone is too much to do without."""
         listed = [row.traits for row in self.known]
-        return tuple(each for each in (*listed, *(one.traits for one in self.findings.values())) if len(each) > 1)
+        return tuple(each for each in (*listed, *(one.traits for one in self.findings)) if len(each) > 1)
 
     def _count(self, episode: Episode) -> None:
         self.tried.update(episode.tried)
@@ -181,7 +181,7 @@ class Explorer:
             self.vanished[f"{problem.oracle}: {problem.kind}"] += 1
             return
         listed = self._listed(problem, script)
-        if listed is not None and listed.certain(problem.oracle):
+        if listed is not None and listed.certain:
             self.vanished[f"listed: {listed.id}"] += 1
             return
         self.narrate(f"episode {number}: {problem.oracle}, {problem.kind}: shrinking {len(script)} statements")
@@ -202,20 +202,28 @@ class Explorer:
                     f"episode {number}: not seen again ({problem.oracle}, {problem.kind}: {problem.detail[:200]})"
                 )
                 return
+            if listed is not None:
+                less = listed.without(script)
+                if self._again_in(trials, less, problem):  # something else shows the same
+                    script = less
+                elif self._seen_before(listed, problem):
+                    return
             shortest = shrink(script, problem, trials, seconds=self.plan.shrink_seconds)
             final = next((each for each in trials.run(shortest, fresh=True) if each.key == problem.key), again[0])
+            listed = self._listed(final, shortest)
+            if listed is not None and self._again_in(trials, listed.without(shortest), final):
+                listed = None
         finally:
             trials.close()
         finding = Finding(final, shortest, topology, self.plan.seed, number)
-        same = next((one for one in self.findings.values() if one.is_same(finding)), None)
+        finding.known = "" if listed is None else listed.id
+        same = next((one for one in self.findings if one.is_same(finding)), None)
         if same is not None:
             same.hits += 1
             same.traits &= finding.traits
             return
-        listed = self._listed(final, shortest)
-        finding.known = "" if listed is None else listed.id
         finding.name = f"{final.oracle}-{len(self.findings) + 1}"
-        self.findings[finding.signature] = finding
+        self.findings.append(finding)
         self._prove(finding)
         if self.folder is not None:
             finding.store(self.folder)
@@ -223,6 +231,14 @@ class Explorer:
             f"{finding.name}{f' (listed: {finding.known})' if finding.known else ''}: {final.kind}: "
             f"{len(shortest)} statements, shown by the script on {finding.shown} of {finding.tries} fresh servers"
         )
+
+    def _seen_before(self, listed: Known, problem: Problem) -> bool:
+        """Count a listed fault that has its script already, and that goes with the steps that it is listed by."""
+        for one in self.findings:
+            if one.known == listed.id and one.problem.oracle == problem.oracle:
+                one.hits += 1
+                return True
+        return False
 
     def _listed(self, problem: Problem, script: tuple[Step, ...]) -> Known | None:
         traits = traits_of(script)

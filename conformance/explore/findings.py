@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.explore.steps import Script, dump_script
+from conformance.explore.steps import Script, Step, dump_script
 from conformance.explore.traits import traits_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from conformance.explore.oracles.problem import Problem
@@ -31,9 +32,14 @@ class Known:
     observed: tuple[str, ...]
     text: str
 
-    def certain(self, oracle: str) -> bool:
-        """Whether a script need not be shortened to know the fault: the kind names an error, or shrinking is slow."""
-        return oracle == "replica" or any(letter.isdigit() for letter in self.kind)
+    @property
+    def certain(self) -> bool:
+        """Whether the kind alone tells the fault: it names the number of an error."""
+        return any(letter.isdigit() for letter in self.kind)
+
+    def without(self, script: Iterable[Step]) -> Script:
+        """The steps of a script that have none of the traits: what they still show is no sign of this fault."""
+        return tuple(step for step in script if not self.traits & traits_of((step,)))
 
     def fits(self, oracle: str, kind: str, traits: frozenset[str]) -> bool:
         """Whether a problem is this fault."""
@@ -75,11 +81,6 @@ class Finding:
 
     def __post_init__(self) -> None:
         self.traits = traits_of(self.script)
-
-    @property
-    def signature(self) -> tuple[str, ...]:
-        """The signature that findings of one fault share: oracle, kind, and the traits of the shortest script."""
-        return (*self.problem.key, *sorted(self.traits))
 
     def is_same(self, other: Finding) -> bool:
         """Whether another finding is this fault: the same kind of problem, and two traits or all in common."""

@@ -34,7 +34,7 @@ def as_json(explorer: Explorer, exit_code: int, problem: str) -> dict[str, Any]:
             "steps": explorer.steps, "episodes": explorer.episodes, "seconds": round(explorer.seconds, 1),
             "rate": explorer.rate, "complete": not problem, "incomplete_reason": problem, "exit_code": exit_code,
         },
-        "findings": [finding.as_json() for finding in explorer.findings.values()],
+        "findings": [finding.as_json() for finding in explorer.findings],
         "not_counted": dict(explorer.vanished),
         "census": {
             "oracles": dict(explorer.tried), "answers": dict(explorer.answers), "features": dict(explorer.features),
@@ -67,7 +67,7 @@ def shapes(answers: dict[str, int]) -> list[tuple[str, int, str]]:
 
 def headline(explorer: Explorer) -> str:
     """The run in a sentence."""
-    found = explorer.findings.values()
+    found = explorer.findings
     new = [finding for finding in found if not finding.known]
     return (
         f"{explorer.steps:,} statements in {explorer.episodes:,} episodes on MySQL {explorer.maker.version}: "
@@ -79,9 +79,7 @@ def page(explorer: Explorer, content: dict[str, Any]) -> str:
     """The page for people."""
     outcome, glyph, tone = OUTCOMES[content["run"]["exit_code"]]
     style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8")
-    findings = [
-        {**finding.as_json(), "text": finding.text, "words": _words(finding)} for finding in explorer.findings.values()
-    ]
+    findings = [{**finding.as_json(), "text": finding.text, "words": _words(finding)} for finding in explorer.findings]
     features = sorted(explorer.features.items())
     return render(
         "conformance.explore", "explore.html.j2", style, outcome=outcome, glyph=glyph, tone=tone, run=content["run"],
@@ -95,7 +93,7 @@ def page(explorer: Explorer, content: dict[str, Any]) -> str:
 
 def lines(explorer: Explorer) -> Iterator[str]:
     """The findings, a line each, and the headline."""
-    for finding in explorer.findings.values():
+    for finding in explorer.findings:
         listed = f", listed as {finding.known}" if finding.known else ""
         yield f"{finding.name}: {finding.problem.kind}: {_words(finding)}{listed}"
     yield headline(explorer)

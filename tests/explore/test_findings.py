@@ -74,9 +74,23 @@ def test_a_statement_lacks_a_trait_that_it_only_resembles(text: str, trait: str)
 def test_findings_of_one_oracle_kind_and_traits_are_one() -> None:
     other = (SCRIPT[0], SCRIPT[1].with_text("UPDATE t0 SET j = ⟦JSON_SET(j, '$.b', 'x')⟧"))
     elsewhere = Problem(PROBLEM.oracle, PROBLEM.kind, "table t7: another detail")
-    assert finding().signature == finding(elsewhere, other).signature
-    assert finding().signature != finding(Problem("index", "order of a functional index", "")).signature
-    assert finding().signature != finding(script=(*SCRIPT, Step("ROLLBACK", "rollback"))).signature
+    assert finding().is_same(finding(elsewhere, other))
+    assert finding().is_same(finding(script=(*SCRIPT, Step("ROLLBACK", "rollback"))))
+    assert not finding().is_same(finding(Problem("index", "order of a functional index", "")))
+    assert not finding().is_same(finding(script=(SCRIPT[1], Step("ROLLBACK", "rollback"))))
+
+
+def test_what_a_script_shows_without_the_steps_of_a_listed_fault_is_another_one(tmp_path: Path) -> None:
+    (tmp_path / "known.toml").write_text(KNOWN)
+    (known,) = load_known(tmp_path / "known.toml")
+    assert known.without(SCRIPT) == (SCRIPT[0],)
+
+
+@pytest.mark.parametrize(("kind", "certain"), [("error 1105", True), ("functional", False)])
+def test_the_number_of_an_error_is_certain(kind: str, certain: bool, tmp_path: Path) -> None:
+    (tmp_path / "known.toml").write_text(KNOWN.replace('"functional"', f'"{kind}"'))
+    (known,) = load_known(tmp_path / "known.toml")
+    assert known.certain is certain
 
 
 def test_a_finding_is_stored_as_its_script_and_as_json(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ LISTED = Finding(
 def explorer(*findings: Finding) -> Explorer:
     maker: Any = SimpleNamespace(version="9.7.4")
     made = Explorer(maker, Plan(topology="single", seed=5, steps=100), lambda _: None)
-    made.findings.update((finding.signature, finding) for finding in findings)
+    made.findings.extend(findings)
     made.answers.update({"update: ok": 7, "update: 1062": 2, "select: 3141": 1})
     made.tried.update({"index": 4})
     made.features.update({"view": 1, "check": 2})
