@@ -17,7 +17,7 @@ from conformance.explore.oracles.snapshot import Snapshot
 from conformance.explore.oracles.tables import TableFacts, describe, read
 from conformance.explore.oracles.twin import DECIDED_BY_PLAN, compare_answers, compare_rows
 from conformance.explore.places import place_of
-from conformance.explore.steps import KILL_REPLICA, KILL_SOURCE, SNAPSHOT, Step
+from conformance.explore.steps import DISCONNECT, KILL_REPLICA, KILL_SOURCE, SNAPSHOT, Step
 from conformance.explore.world import SIDES, Died, World
 from conformance.servers.errors import ConnectionLost, ServerError, SqlError, StartFailed
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 BETWEEN: Final = 40  # statements from one look of the oracles to the next
 NOT_RUN: Final = -1  # in place of an error's number
 SLOW_SECONDS: Final = 20.0
-_DDL: Final = ("CREATE", "ALTER", "DROP", "RENAME", "OPTIMIZE", "ANALYZE", "FLUSH", "TRUNCATE")
+_DDL: Final = ("CREATE", "ALTER", "DROP", "RENAME", "OPTIMIZE", "ANALYZE", "FLUSH", "TRUNCATE", "LOCK TABLES")
 
 
 class Episode:
@@ -51,6 +51,11 @@ class Episode:
             return 0, problems
         if step.text in (KILL_SOURCE, KILL_REPLICA):
             return self._kill(step)
+        if step.text == DISCONNECT:
+            self.script.append(step)
+            self.errors[f"{step.shape}: ok"] += 1
+            self.world.disconnect(step.session)
+            return 0, problems
         if step.text.startswith(_DDL):
             self._tables = None
             if self._snapshot is not None:  # an open transaction holds the tables that it read
@@ -172,11 +177,14 @@ def run_workload(
         return []
     if not episode.world.twins:
         return _parallel(episode, workload, steps)
+    looked = 0
     for number in range(1, steps + 1):
         if problems := told(workload.next()):
             return problems
-        if number % BETWEEN == 0 and number < steps and (problems := episode.look()):
-            return problems
+        if number - looked >= BETWEEN and number < steps and not workload.tables_locked:
+            looked = number
+            if problems := episode.look():
+                return problems
     for step in workload.end():
         if problems := told(step):
             return problems

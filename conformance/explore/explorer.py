@@ -14,7 +14,7 @@ from conformance.explore.oracles.problem import INCONCLUSIVE
 from conformance.explore.rules.workload import Workload
 from conformance.explore.scripts import render, shows_it
 from conformance.explore.shrinking import Trials, shrink, usable
-from conformance.explore.steps import KILL_REPLICA, KILL_SOURCE
+from conformance.explore.steps import DISCONNECT, KILL_REPLICA, KILL_SOURCE
 from conformance.explore.topologies import SINGLE, TOPOLOGIES
 from conformance.explore.traits import traits_of
 from conformance.servers.errors import ServerError
@@ -253,8 +253,8 @@ class Explorer:
             f"MySQL {self.maker.version}",
         )
         finding.suffix, finding.text = render(finding.script, finding.problem, header)
-        if any(step.text in (KILL_SOURCE, KILL_REPLICA) for step in finding.script):
-            return  # no client program kills a server
+        if any(step.text in (KILL_SOURCE, KILL_REPLICA, DISCONNECT) for step in finding.script):
+            return  # no client program kills a server, or goes on in another session
         for _ in range(PROOFS):
             world = self._make(finding.topology)
             try:

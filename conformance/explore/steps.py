@@ -17,6 +17,7 @@ SNAPSHOT: Final = "snapshot"
 KILL_SOURCE: Final = "-- kill -9 the source, start it again"
 KILL_REPLICA: Final = "-- kill -9 the replica, start it again"
 """Steps that end a server of a durable world, which starts it again. Open transactions are lost on both sides."""
+DISCONNECT: Final = "-- the session ends, another one goes on"
 SIDE: Final = "⌖"
 """Stands for a letter that differs between the two schemas, in names that the server knows but once (XA)."""
 

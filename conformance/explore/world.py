@@ -199,6 +199,13 @@ class World(Closing):
         self._beside(lambda companion: companion.after())
         return done
 
+    def disconnect(self, number: int) -> None:
+        """End the session with this number on both sides; the next step begins another one."""
+        for side in SIDES:
+            connection = self.sessions.pop((number, side), None)
+            if connection is not None:
+                connection.close()
+
     def run_together(self, steps: Sequence[Step]) -> list[Done]:
         """Run steps of several sessions at the same time, in the first schema only."""
         numbers = sorted({step.session for step in steps})

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from conformance.explore.episode import Episode
 from conformance.explore.oracles.problem import Problem
 from conformance.explore.scripts import render, shows_it
-from conformance.explore.steps import SNAPSHOT, Step
+from conformance.explore.steps import DISCONNECT, SNAPSHOT, Step
 from conformance.explore.topologies import TOPOLOGIES
 from conformance.servers.run.process import ProcessMaker
 
@@ -113,3 +114,18 @@ def test_a_script_shows_that_a_replica_stopped(worlds: dict[str, World], monkeyp
         connection.execute("DROP SCHEMA elsewhere")
     world.mend()
     assert shown(world, Proof("replica", "rows: value", (), ()), (ROWS,)) is False
+
+
+def test_a_prepared_transaction_is_decided_by_another_session(worlds: dict[str, World]) -> None:
+    world = worlds["one"]
+    world.twins = True
+    episode = Episode(world.begin())
+    texts = (*TABLES[:1], "XA START '⌖1'", "INSERT INTO t0 VALUES (1, '{}')", "XA END '⌖1'", "XA PREPARE '⌖1'",
+             "SET @v = 1", DISCONNECT, "XA COMMIT '⌖1'", "INSERT INTO t0 VALUES (@v, '{}')")  # fmt: skip
+    try:
+        errors = [episode.step(Step(text, "any"))[0] for text in texts]
+        rows = world.own.execute(f"SELECT id FROM {world.schema('y')}.t0").texts()
+    finally:
+        episode.close()
+    assert errors == [*[0] * 8, 1048]  # the new session has no variable
+    assert [list(row) for row in rows] == [["1"]]

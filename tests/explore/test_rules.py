@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.explore.cuts import words_of
+from conformance.explore.rules.definitions import learnt
 from conformance.explore.rules.statements import DATA_RULES
+from conformance.explore.rules.tables import PlainColumn, Table
 from conformance.explore.rules.workload import Workload
 from generators.draw import Stream
 from tests.explore.test_cuts import balanced
@@ -71,3 +73,49 @@ def test_every_shape_of_every_rule_is_drawn(rule: Callable[..., Step | None]) ->
     own = {step.shape for _ in range(300) if (step := rule(draw, workload.tables[0], workload.tables)) is not None}
     assert own
     assert own <= {step.shape for step in STEPS}
+
+
+def altered(text: str) -> Table:
+    """A table of which an ALTER TABLE has changed what the rules know."""
+    table = Table("t0", ["j"], [PlainColumn("c0", "INT", ("1",))], indexes=["i1"], view="v")
+    learnt(table, text)
+    return table
+
+
+def test_columns_that_are_added_take_part_in_later_statements() -> None:
+    assert altered("ALTER TABLE t0 ADD COLUMN n1 JSON").json == ["j", "n1"]
+    assert altered("ALTER TABLE t0 ADD COLUMN n1 JSON DEFAULT (JSON_OBJECT('a', 1)) AFTER j").json == ["j", "n1"]
+    virtual = "ALTER TABLE t0 ADD COLUMN n1 VARCHAR(50) AS (LEFT(j->>'$.a', 50)) VIRTUAL"
+    assert altered(virtual).generated == [("n1", "VARCHAR(50)")]
+    instant = altered("ALTER TABLE t0 ADD COLUMN n1 INT DEFAULT 5, ALGORITHM=INSTANT")
+    assert [plain.name for plain in instant.plain] == ["c0", "n1"]
+    assert instant.columns == ["j", "c0", "n1"]
+
+
+def test_columns_and_indexes_that_are_gone_are_not_named_again() -> None:
+    for more in ("", ", ALGORITHM=INSTANT"):
+        dropped = altered(f"ALTER TABLE t0 DROP COLUMN c0{more}")
+        assert (dropped.plain, dropped.view) == ([], "")
+    assert altered("ALTER TABLE t0 DROP INDEX i1").indexes == []
+    assert altered("ALTER TABLE t0 ADD INDEX i2 ((JSON_LENGTH(j)))").indexes == ["i1", "i2"]
+
+
+def test_steps_that_belong_together_come_one_after_another() -> None:
+    shapes = [step.shape for step in STEPS]
+    assert {"lock-tables", "alter/exchange", "xa-disconnect"} <= {*shapes}
+    for at, shape in enumerate(shapes):
+        if shape == "lock-tables":
+            assert shapes[at + 1 : at + 3] == ["update-locked", "unlock-tables"]
+
+
+def test_nobody_looks_while_tables_are_locked() -> None:
+    workload = Workload(Stream("locks", 3))
+    list(workload.setup())
+    while (step := workload.next()).shape != "lock-tables":
+        workload.told(step, 0)
+    held = []
+    while step.shape != "unlock-tables":
+        held.append(workload.tables_locked)
+        step = workload.next()
+    assert held == [True, True]
+    assert not workload.tables_locked

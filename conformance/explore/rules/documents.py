@@ -8,15 +8,18 @@ from conformance.explore.steps import json_literal, quoted
 from generators.draw import mix
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from generators.draw import Draw
 
 KEYS: Final = ("a", "b", "c", "arr", "key 1")
-_SIZES: Final = mix((0, 60), (30, 20), (300, 8), (4_000, 5), (20_000, 4), (120_000, 3))
+# The offsets of a document grow from 2 to 4 bytes at 64 KiB; a LOB page holds about 16,000 bytes of it.
+_SIZES: Final = mix((0, 60), (30, 20), (300, 8), (4_000, 5), (20_000, 3), (65_000, 2), (120_000, 2))
 _LEAVES: Final = mix(("small", 20), ("int", 20), ("text", 40), ("double", 8), ("true", 4), ("null", 6), ("empty", 4))
 PATHS: Final = mix(
     ("$.a", 20), ("$.b", 15), ("$.c", 10), ("$.arr", 6), ("$.arr[0]", 12), ("$.arr[1]", 8), ("$.arr[last]", 6),
     ("$.arr[7]", 3), ("$.a.b", 8), ("$.c.a", 5), ("$.b.arr[0]", 3), ('$."key 1"', 5), ("$[0]", 5), ("$[1].a", 2),
-    ("$", 2), ("$.arr[last-1]", 2),
+    ("$", 2), ("$.arr[last-1]", 2), ("$.pad", 6), ('$.""', 1), ("$.c.c", 3), ("$.arr[last][0]", 1),
 )  # fmt: skip
 
 
@@ -77,11 +80,12 @@ def document_sql(draw: Draw) -> str:
 _VALUES: Final = mix(
     ("int", 16), ("text", 22), ("document", 12), ("null", 4), ("boolean", 4), ("double", 4), ("decimal", 4),
     ("datetime", 3), ("binary", 3), ("repeat", 6), ("own", 8), ("variable", 3), ("array", 5), ("object", 4),
+    ("other", 8), ("case", 2), ("nested", 2),
 )  # fmt: skip
 
 
-def value_sql(draw: Draw, own: str, *, column: str = "") -> str:
-    """A value for a JSON function; ``own`` is the JSON column that it may read, ``column`` another one."""
+def value_sql(draw: Draw, own: str, others: Sequence[str] = ()) -> str:
+    """A value for a JSON function; ``own`` is the JSON column that it may read, ``others`` are columns of any type."""
     kind = draw.choice(_VALUES)
     if kind == "int":
         return str(draw.integer(-(1 << draw.choice((3, 15, 31, 62))), 1 << draw.choice((3, 15, 31, 62))))
@@ -98,9 +102,15 @@ def value_sql(draw: Draw, own: str, *, column: str = "") -> str:
     if kind == "binary":
         return draw.choice(("x'00ff41'", "b'101'", "_binary'abc'"))
     if kind == "repeat":
-        return f"REPEAT('{draw.choice(('r', 'xyz', 'é'))}', {draw.choice((10, 100, 1000, 9000, 70000))})"
+        return f"REPEAT('{draw.choice(('r', 'xyz', 'é'))}', {draw.choice((10, 100, 1000, 8000, 9000, 16300, 70000))})"
     if kind == "own":
-        return column if column and draw.chance(1, 3) else f"JSON_EXTRACT({own}, {quoted(draw.choice(PATHS))})"
+        return f"JSON_EXTRACT({own}, {quoted(draw.choice(PATHS))})"
+    if kind == "other":
+        return draw.choice(others) if others else own
+    if kind == "case":
+        return f"IF({own}->'$.a' IS NULL, {draw.below(9)}, JSON_TYPE({own}->'$.b'))"
+    if kind == "nested":
+        return f"JSON_SET({own}, '$.a', {draw.below(9)})"
     if kind == "variable":
         return "@v"
     if kind == "array":

@@ -36,9 +36,19 @@ class Table:
     engine: str = "InnoDB"
     parent: str = ""
     view: str = ""
+    joined: str = ""  # a view of this table and another one
     features: list[str] = field(default_factory=list)
     rows: int = 0
     serial: int = 0
+
+    def named(self, column: str) -> bool:
+        """Whether it has this plain column."""
+        return any(plain.name == column for plain in self.plain)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns whose values a JSON function may take; the first ones are JSON."""
+        return [*self.json, *(plain.name for plain in self.plain), *(name for name, _ in self.generated)]
 
     def fresh(self, word: str) -> str:
         """A name that this table has not used yet."""
@@ -68,6 +78,15 @@ _PLAIN: Final = (
     ("TINYINT", ("1", "-128", "NULL")),
     ("MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", ("'m'", "REPEAT('é', 300)", "NULL")),
     ("POINT", ("POINT(1, 2)", "NULL")),
+    ("SMALLINT UNSIGNED", ("0", "65535", "NULL")),
+    ("MEDIUMINT NOT NULL DEFAULT 4", ("-8388608", "8388607", "4")),
+    ("BINARY(6)", ("x'00ff'", "'abcdef'", "NULL")),
+    ("LONGTEXT", ("'long'", "REPEAT('l', 20000)", "NULL")),
+    ("TINYBLOB", ("x'00'", "''", "NULL")),
+    ("MEDIUMBLOB", ("x'00'", "REPEAT('m', 70000)", "NULL")),
+    ("LINESTRING", ("LINESTRING(POINT(0, 0), POINT(1, 2))", "NULL")),
+    ("VARCHAR(60) COLLATE utf8mb4_0900_as_cs NOT NULL DEFAULT ''", ("'A'", "'a'", "'ü'")),
+    ("CHAR(3) CHARACTER SET utf16", ("'a'", "'xyz'", "NULL")),
 )  # fmt: skip
 _GENERATED: Final = (
     ("VARCHAR(64)", "LEFT({j}->>'$.a', 64)"),
@@ -81,16 +100,24 @@ _GENERATED: Final = (
     ("TEXT", "JSON_UNQUOTE({j}->'$.b')"),
     ("DOUBLE", "JSON_VALUE({j}, '$.a' RETURNING DOUBLE NULL ON EMPTY NULL ON ERROR)"),
     ("TINYINT", "JSON_CONTAINS_PATH({j}, 'one', '$.arr', '$.b')"),
+    ("VARCHAR(80)", "CONCAT_WS('/', LEFT({j}->>'$.a', 30), LEFT({other}->>'$.b', 30))"),
+    ("JSON", "JSON_ARRAY({j}->'$.a', {other}->'$.c')"),
+    ("BINARY(16)", "UNHEX(MD5({j}))"),
+    ("JSON", "JSON_REMOVE({j}, '$.pad')"),
 )
 _FUNCTIONAL: Final = (
     "(CAST(LEFT({j}->>'$.a', 40) AS CHAR(40)))", "(JSON_LENGTH({j}))",
     "(CAST(LEFT({j}->>'$.b', 50) AS CHAR(50)) ) DESC",
     "(JSON_TYPE({j}->'$.c')), id", "(SHA2({j}, 256))", "(JSON_VALUE({j}, '$.a' RETURNING SIGNED))",
+    "id DESC, (JSON_DEPTH({j})), (JSON_LENGTH({j}))", "(LEFT(CONCAT({j}->>'$.a', {other}->>'$.a'), 60))",
+    "(JSON_CONTAINS_PATH({j}, 'one', '$.c')), (CAST({j}->>'$.b' AS CHAR(10)))",
 )  # fmt: skip
 _MULTI_VALUED: Final = (
     "(CAST({j}->'$.arr' AS UNSIGNED ARRAY))", "(CAST({j}->'$.arr' AS CHAR(20) ARRAY))",
     "id, (CAST({j}->'$.arr' AS SIGNED ARRAY))", "(CAST({j}->'$.arr' AS DECIMAL(10,2) ARRAY)), id",
+    "(CAST({j}->'$.arr' AS BINARY(12) ARRAY))", "(CAST({j}->'$.arr[*]' AS UNSIGNED ARRAY)), (JSON_LENGTH({j}))",
 )  # fmt: skip
+_UNIQUE: Final = ("(JSON_LENGTH({j}))", "(CAST({j}->'$.arr' AS UNSIGNED ARRAY))", "(LEFT({j}->>'$.a', 40))")
 _PARTITIONS: Final = (
     "HASH (id) PARTITIONS 3", "KEY (id) PARTITIONS 2", "LINEAR HASH (id) PARTITIONS 4",
     ("RANGE (id) (PARTITION p0 VALUES LESS THAN (8), PARTITION p1 VALUES LESS THAN (20), "
@@ -99,9 +126,28 @@ _PARTITIONS: Final = (
     "RANGE COLUMNS (id) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN (MAXVALUE))",
     ("RANGE (id) SUBPARTITION BY HASH (id) SUBPARTITIONS 2 (PARTITION p0 VALUES LESS THAN (12), "
     "PARTITION p1 VALUES LESS THAN MAXVALUE)"),
+    ("LIST COLUMNS (id) SUBPARTITION BY KEY (id) SUBPARTITIONS 2 (PARTITION p0 VALUES IN (1, 2, 3, 4, 5), "
+    "PARTITION p1 VALUES IN (6, 7, 8, 9, 10, 11, 12, 13, 14, 15))"),
+    "LINEAR KEY (id) PARTITIONS 3",
+)  # fmt: skip
+# A row moves to another partition when the column of these changes.
+_MOVING: Final = (
+    "HASH (part) PARTITIONS 3", "LIST (part) (PARTITION p0 VALUES IN (0, 2, 4), PARTITION p1 VALUES IN (1, 3))",
+    "RANGE (part) (PARTITION p0 VALUES LESS THAN (2), PARTITION p1 VALUES LESS THAN MAXVALUE)",
+    "KEY (part) PARTITIONS 4",
+    ("RANGE COLUMNS (part) SUBPARTITION BY HASH (part) SUBPARTITIONS 3 (PARTITION p0 VALUES LESS THAN (3), "
+    "PARTITION p1 VALUES LESS THAN (MAXVALUE))"),
 )  # fmt: skip
 _KEYS: Final = mix(
-    ("primary", 10), ("auto", 4), ("unique", 3), ("composite", 2), ("none", 3), ("generated", 2), ("invisible", 1)
+    ("primary", 10),
+    ("auto", 4),
+    ("unique", 3),
+    ("composite", 2),
+    ("none", 3),
+    ("generated", 2),
+    ("invisible", 1),
+    ("moving", 2),
+    ("moving-none", 1),
 )
 _CHECKS: Final = (
     "JSON_VALID({j})", 'JSON_SCHEMA_VALID(\'{{"type": ["object", "array", "null", "number", "string"]}}\', {j})',
@@ -111,7 +157,7 @@ _CHECKS: Final = (
 
 def draw_table(draw: Draw, name: str, others: list[Table]) -> tuple[Table, Step]:
     """A table and its CREATE TABLE. ``others``: tables that it may refer to."""
-    table = Table(name, ["j", "doc", "j3"][: draw.choice((1, 1, 1, 2, 2, 3))])
+    table = Table(name, ["j", "doc", "j3", "j4", "j5"][: draw.choice((1, 1, 1, 2, 2, 2, 3, 5))])
     key = draw.choice(_KEYS)
     lines = [_id_column(key, table)]
     for at, number in enumerate(draw.sample(range(len(_PLAIN)), draw.choice((0, 1, 1, 2, 3, 5)))):
@@ -124,7 +170,16 @@ def draw_table(draw: Draw, name: str, others: list[Table]) -> tuple[Table, Step]
     if key == "composite":
         lines.append("PRIMARY KEY (id, k2)")
     options = _engine(draw, table)
-    if table.engine == "InnoDB" and draw.chance(1, 5) and key != "none":
+    if key.startswith("moving"):
+        table.plain.append(PlainColumn("part", "INT NOT NULL", ("0", "1", "2", "3", "4")))
+        lines.append("part INT NOT NULL DEFAULT 0")
+        if key == "moving":
+            lines.append("PRIMARY KEY (id, part)")
+        if table.engine == "InnoDB":
+            table.partitions = draw.choice(_MOVING)
+            table.features.append("partitioned/by a column that changes")
+            options += f" PARTITION BY {table.partitions}"
+    elif table.engine == "InnoDB" and draw.chance(1, 5) and key != "none":
         table.partitions = draw.choice(_PARTITIONS)
         table.features.append(f"partitioned/{table.partitions.split(' ')[0].lower()}")
         options += f" PARTITION BY {table.partitions}"
@@ -143,7 +198,7 @@ def draw_table(draw: Draw, name: str, others: list[Table]) -> tuple[Table, Step]
 
 def _id_column(key: str, table: Table) -> str:
     table.features.append(f"key/{key}")
-    if key in ("none", "generated"):
+    if key in ("none", "generated", "moving", "moving-none"):
         table.unique = False
         return "id INT NOT NULL"
     return {
@@ -165,17 +220,24 @@ def _json_attributes(draw: Draw, table: Table) -> str:
 def _generated(draw: Draw, table: Table, lines: list[str]) -> None:
     for at in range(draw.choice((0, 0, 1, 1, 2, 3))):
         kind, text = draw.choice(_GENERATED)
-        expression = text.format(j=draw.choice(table.json))
+        expression = text.format(j=draw.choice(table.json), other=draw.choice(table.json))
         storage = draw.choice(("VIRTUAL", "STORED"))
         table.generated.append((f"g{at}", kind))
         table.features.append(f"generated/{storage.lower()}")
         lines.insert(draw.integer(1, len(lines)), f"g{at} {kind} AS ({expression}) {storage}")
+    if table.generated and draw.chance(1, 5):  # one of another one
+        name, kind = table.generated[-1]
+        storage = draw.choice(("VIRTUAL", "STORED"))
+        table.generated.append(("gg", "INT"))
+        table.features.append("generated/of a generated column")
+        lines.append(f"gg INT AS ({'JSON_LENGTH' if kind == 'JSON' else 'LENGTH'}({name})) {storage}")
 
 
 def _engine(draw: Draw, table: Table) -> str:
     choice = draw.choice(
         mix(("", 12), (" ROW_FORMAT=COMPACT", 1), (" ROW_FORMAT=REDUNDANT", 1), (" ROW_FORMAT=COMPRESSED", 1),
-            (" COMPRESSION='zlib'", 1), (" ENGINE=MyISAM", 1))
+            (" COMPRESSION='zlib'", 1), (" COMPRESSION='lz4'", 1), (" ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=4", 1),
+            (" STATS_PERSISTENT=0", 1), (" ENGINE=MyISAM", 1))
     )  # fmt: skip
     if choice:
         table.features.append(choice.strip().lower())
@@ -187,18 +249,26 @@ def _engine(draw: Draw, table: Table) -> str:
 def index_definition(draw: Draw, table: Table) -> tuple[str, str] | None:
     """A secondary index as a clause, and its feature."""
     name, j = table.fresh("i"), draw.choice(table.json)
-    kind = draw.choice(mix(("functional", 4), ("multi-valued", 4), ("generated", 3), ("plain", 3), ("fulltext", 1)))
+    kind = draw.choice(
+        mix(("functional", 4), ("multi-valued", 4), ("generated", 3), ("plain", 3), ("fulltext", 1), ("unique", 1))
+    )
     if kind == "functional":
-        text = f"INDEX {name} ({draw.choice(_FUNCTIONAL).format(j=j)})"
+        text = f"INDEX {name} ({draw.choice(_FUNCTIONAL).format(j=j, other=draw.choice(table.json))})"
+    elif kind == "unique":
+        text = f"UNIQUE INDEX {name} (id, {draw.choice(_UNIQUE).format(j=j)}{', part' * (table.named('part'))})"
     elif kind == "multi-valued":
         if table.engine != "InnoDB":
             return None
         text = f"INDEX {name} ({draw.choice(_MULTI_VALUED).format(j=j)})"
     elif kind == "generated":
         usable = [column for column, type_ in table.generated if type_ not in ("JSON", "TEXT")]
+        usable += [f"{column}(20)" for column, type_ in table.generated if type_ == "TEXT"]
         if not usable:
             return None
-        text = f"INDEX {name} ({', '.join(draw.sample(usable, draw.integer(1, len(usable))))})"
+        chosen = draw.sample(usable, draw.integer(1, len(usable)))
+        if draw.chance(1, 4):
+            chosen = [f"{column}{draw.choice(('', ' DESC'))}" for column in (*chosen, "id")]
+        text = f"INDEX {name} ({', '.join(chosen)})"
     else:
         texts = [column.name for column in table.plain if "TEXT" in column.type or "CHAR" in column.type]
         numbers = [column.name for column in table.plain if column.type in ("INT", "DATE", "YEAR", "TINYINT")]

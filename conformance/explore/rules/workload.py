@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.explore.rules.definitions import AUDIT, alter, flush, learnt, objects, setting
+from conformance.explore.rules.definitions import AUDIT, alter, exchange, flush, learnt, locked, objects, setting
 from conformance.explore.rules.statements import DATA_RULES, insert
 from conformance.explore.rules.tables import Table, draw_table
-from conformance.explore.steps import KILL_REPLICA, KILL_SOURCE, SIDE, Step
+from conformance.explore.steps import DISCONNECT, KILL_REPLICA, KILL_SOURCE, SIDE, Step
 from generators.draw import mix
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from generators.draw import Draw
 
 _DATA: Final = mix(*DATA_RULES)
-_KINDS: Final = mix(("data", 180), ("begin", 6), ("alter", 4), ("setting", 6), ("flush", 1))
+_KINDS: Final = mix(("data", 180), ("begin", 6), ("alter", 4), ("setting", 6), ("flush", 1), ("steps", 2))
 _INSIDE: Final = mix(("data", 60), ("savepoint", 4), ("commit", 6), ("rollback", 3), ("setting", 1))
 _SESSIONS: Final = mix((1, 18), (2, 1), (3, 1))  # a statement that meets a lock waits a whole second
 LOCK_WAIT: Final = 1205
 _MOST_WAITS: Final = 4  # in an episode: each takes a second on both sides
-VARIABLES: Final = Step("SET @v = 5, @w = 'w', @k = 2", "set-variable")
+VARIABLES: Final = Step("SET @v = 5, @w = 'w', @k = 2, @p = '$.a'", "set-variable")
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class _Session:
 
 def _decides(due: list[Step], step: Step) -> bool:
     """Whether a statement ends a transaction that is prepared: it outlives its session."""
-    return due == [step] and step.shape in ("xa-commit", "xa-rollback")
+    return step.shape in ("xa-commit", "xa-rollback") and all(other.shape != "xa-prepare" for other in due)
 
 
 class Workload:
@@ -73,6 +73,11 @@ class Workload:
             for _ in range(draw.integer(2, 8)):
                 yield insert(draw, table, self.tables)
 
+    @property
+    def tables_locked(self) -> bool:
+        """Whether a session holds tables by LOCK TABLES: nobody else can look at them."""
+        return any(step.shape == "unlock-tables" for session in self._sessions for step in session.due)
+
     def draw_from(self, draw: Draw) -> None:
         """Let another source decide from now on."""
         self._draw = draw
@@ -85,6 +90,9 @@ class Workload:
             for table in self.tables:
                 if table.view and f" {table.view} " in step.text:
                     table.view = ""
+        elif error and step.shape == "create-joined-view":
+            for table in self.tables:
+                table.joined = "" if table.joined in step.text else table.joined
         elif not error and self._altered is not None and step.text == self._altered[1]:
             learnt(*self._altered)
         self._altered = None
@@ -156,6 +164,10 @@ class Workload:
             if step.text.startswith("ALTER"):
                 self._altered = (table, step.text)
             return step
+        if kind == "steps":
+            rule = draw.choice((exchange, locked)) if len(self._sessions) == 1 else exchange  # nobody waits for locks
+            session.due += rule(draw, draw.choice(self.tables))
+            return session.due.pop(0) if session.due else None
         if kind == "setting":
             return setting(draw)
         if kind == "flush":
@@ -194,7 +206,9 @@ class Workload:
         if kind == "commit" and self._draw.chance(1, 3):
             session.due += [Step(f"XA COMMIT {name} ONE PHASE", "xa-commit-one-phase")]
         else:
-            session.due += [Step(f"XA PREPARE {name}", "xa-prepare"), Step(f"XA {kind.upper()} {name}", f"xa-{kind}")]
+            left = [Step(DISCONNECT, "xa-disconnect")] if self._draw.chance(1, 3) else []
+            decided = Step(f"XA {kind.upper()} {name}", f"xa-{kind}")
+            session.due += [Step(f"XA PREPARE {name}", "xa-prepare"), *left, decided]
         return Step(f"XA END {name}", "xa-end")
 
     def _data(self) -> Step | None:
