@@ -58,6 +58,7 @@ PERSISTED = "mysqld-auto.cnf"  # in the data directory; holds the variables that
 _PORT_ATTEMPTS = 5
 _TAIL = 4000
 _FATE_SECONDS = 3.0
+_REPORT_SECONDS = 30.0  # that a server takes at most to write its crash report; other threads may still greet
 _ERROR_LINES = 10
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 
@@ -298,8 +299,10 @@ class ProcessServer(OwnServer):
         """Keep what this process logged, if it has ended by itself after it had answered."""
         if self._answered and not self._stopped_by_us and not self.alive():
             self._answered = False  # once
-            log = "".join(text[self._begun.get(name, 0) :] for name, text in self._logs())
-            deaths.keep(self.id, self.pid, status_words(self._exit_status()), log)
+            deaths.keep(self.id, self.pid, status_words(self._exit_status()), self._log_since_start())
+
+    def _log_since_start(self) -> str:
+        return "".join(text[self._begun.get(name, 0) :] for name, text in self._logs())
 
     # -- ending -----------------------------------------------------------------------------------------------------
 
@@ -319,6 +322,8 @@ class ProcessServer(OwnServer):
         if isinstance(error, ServerDied) or self._supervisor is None:
             return error
         REAL.until(lambda: not self.alive() or greets(socket.AF_UNIX, self._socket), _FATE_SECONDS, 0.01)
+        if self.alive() and death_reason(self._log_since_start()):
+            REAL.until(lambda: not self.alive(), _REPORT_SECONDS, 0.05)
         if self.alive():
             return error  # only this session was lost
         self._keep_death()

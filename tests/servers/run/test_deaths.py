@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.servers.errors import ConnectionLost, ServerDied
-from conformance.servers.run import deaths
+from conformance.servers.run import deaths, process
 from conformance.servers.run.process import launch
 
 if TYPE_CHECKING:
@@ -66,3 +67,18 @@ def test_a_servers_own_death_is_kept_and_not_its_end_by_the_lab(installation: In
         second = place / f"{server.id}-{server.pid}.error.log"
         assert second.read_text().startswith(f"# {server.id}, process {server.pid}: signal SIGKILL\n")
         assert "] got signal" not in second.read_text()
+
+
+@pytest.mark.live
+def test_a_server_that_still_greets_while_it_reports_its_crash_is_dying(
+    installation: Installation, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with launch(installation) as server:
+        true = server._logs
+        monkeypatch.setattr(process, "greets", lambda *_: True)
+        assert type(server.fate(ConnectionLost("a session"))) is ConnectionLost
+        monkeypatch.setattr(server, "_logs", lambda: [*true(), ("more", "mysqld got signal 11")])
+        ending = threading.Timer(0.3, os.kill, (server.pid, signal.SIGKILL))
+        ending.start()
+        assert isinstance(server.fate(ConnectionLost("a session")), ServerDied)
+        ending.join()
