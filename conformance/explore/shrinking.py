@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from conformance.explore.cuts import cuts
 from conformance.explore.episode import run_script
 from conformance.servers.errors import ServerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from conformance.explore.oracles.problem import Problem
     from conformance.explore.steps import Script, Step
     from conformance.explore.world import World
+
+_TABLE: Final = re.compile(r"(?<![a-zA-Z])(t\d)\b")  # in the names of views, routines and triggers too
+_BASE: Final = ("CREATE TABLE", "CREATE VIEW", "INSERT", "REPLACE", "SET", "PREPARE")
 
 
 class Trials:
@@ -68,7 +72,8 @@ def shrink(script: Script, problem: Problem, trials: Trials, *, seconds: float) 
 
     if not twins and not shows(script):  # it takes both sides
         twins = True
-    best = fewer_steps(script, shows, deadline)
+    bold = (guess for guess in guesses(script, problem.detail) if time.monotonic() < deadline and shows(guess))
+    best = fewer_steps(next(bold, script), shows, deadline)
     while time.monotonic() < deadline:
         shorter = _shorter_steps(best, shows, deadline)
         shorter = fewer_steps(shorter, shows, deadline)
@@ -76,6 +81,20 @@ def shrink(script: Script, problem: Problem, trials: Trials, *, seconds: float) 
             break
         best = shorter
     return best
+
+
+def guesses(script: Script, detail: str) -> Iterator[Script]:
+    """Scripts that are much shorter, the boldest first: about the tables of the last statement, or of the ``detail``.
+
+    First without anything but tables, rows, settings and the last statement; then with all that names these tables.
+    """
+    for names in (_TABLE.findall(detail.partition("\n")[0]), _TABLE.findall(script[-1].text) if script else []):
+        if not names:
+            continue
+        related = tuple(step for step in script if not {*_TABLE.findall(step.text)} - {*names})
+        for guess in (tuple(step for step in related if step is script[-1] or step.text.startswith(_BASE)), related):
+            if 0 < len(guess) < len(script):
+                yield guess
 
 
 def fewer_steps(script: Script, shows: Callable[[Sequence[Step]], bool], deadline: float) -> Script:

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.explore import shrinking
 from conformance.explore.oracles.problem import Problem
-from conformance.explore.shrinking import Trials, fewer_steps, shrink
+from conformance.explore.shrinking import Trials, fewer_steps, guesses, shrink
 from conformance.explore.steps import Script, Step
 
 if TYPE_CHECKING:
@@ -68,6 +68,31 @@ def test_a_script_keeps_what_shows_the_problem_and_nothing_else() -> None:
     assert "'$.a'" in found[0].text
     assert "something" not in found[0].text
     assert "WHERE" not in found[0].text
+
+
+ABOUT = tuple(
+    Step(text, "any")
+    for text in (
+        "CREATE TABLE t0 (id INT)", "CREATE TABLE t1 (id INT)", "CREATE VIEW v_t1 AS SELECT * FROM t1",
+        "CREATE TRIGGER g_t12 BEFORE UPDATE ON t1 FOR EACH ROW UPDATE t0 SET id = 1", "INSERT INTO t0 VALUES (1)",
+        "INSERT INTO t1 VALUES (1)", "UPDATE t1 SET id = 2", "UPDATE v_t1 SET id = 3",
+    )
+)  # fmt: skip
+
+
+def test_the_first_guesses_are_about_the_tables_that_matter() -> None:
+    base, related = guesses(ABOUT, "")
+    assert [ABOUT.index(step) for step in base] == [1, 2, 5, 7]
+    assert [ABOUT.index(step) for step in related] == [1, 2, 5, 6, 7]
+    base, related = [*guesses(ABOUT, "table t0, column id: 1 and 2\ntable t1")][:2]
+    assert [ABOUT.index(step) for step in base] == [0, 4]
+    assert related == base
+    assert list(guesses(ABOUT[:1], "")) == []
+
+
+def test_a_guess_that_shows_the_problem_is_where_shrinking_begins() -> None:
+    fake = Fake("CREATE VIEW", "UPDATE v_t1")
+    assert [ABOUT.index(step) for step in shortest(fake, ABOUT)] == [2, 7]
 
 
 def test_without_time_the_script_stays() -> None:
