@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from conformance.explore.oracles.applied import apply_log
+from conformance.explore.oracles.fulltext import compare_words
 from conformance.explore.oracles.growth import check_memory
 from conformance.explore.oracles.indexes import check_tables, compare_indexes
 from conformance.explore.oracles.problem import INCONCLUSIVE, Problem
@@ -120,6 +121,7 @@ class Episode:
         if last:
             yield "check-table", check_tables(world, tables)
             yield "generated", compare_copies(world, tables, rows["x"])
+            yield "fulltext", compare_words(world, tables)
             yield "growth", check_memory(world)
             yield "mysqlbinlog", replay_log(world, tables, rows["x"])
             yield "apply", apply_log(world, tables, self.tried)  # no script shows it: what others see is theirs

@@ -26,7 +26,7 @@ _DOCUMENTS: Final = ", ".join(
 _COLUMNS: Final = "g VARCHAR(64) AS (LEFT(j->>'$.a', 64)) VIRTUAL, s INT AS (JSON_LENGTH(j)) STORED"
 _INDEXES: Final = (
     "INDEX plain (c), INDEX functional ((CAST(j->>'$.a' AS CHAR(40)))), "
-    "INDEX multi ((CAST(j->'$.arr' AS UNSIGNED ARRAY)))"
+    "INDEX multi ((CAST(j->'$.arr' AS UNSIGNED ARRAY))), FULLTEXT INDEX words (c)"
 )
 _COPIED: Final = "u VARCHAR(40) AS (CONCAT(c, '!')) STORED, INDEX plain (c)"
 SCENARIO: Final = tuple(

@@ -314,6 +314,9 @@ FAULTS: Final = (
     _own("generated-copy-differs", "generated", "generated value", ("binlog_lab_copy", "SELECT `id`, "), _stale),
     _fault("generated-file-stale", "generated", "generated value", lambda bench: bench.alter_file(
         "t2.MYD", lambda data: data.replace(b"second!", b"zecond!"), sides="xy"), alone=True),
+    _own("fulltext-row-lost", "fulltext", "rows", ("`t0`", "MATCH"), _less),
+    _own("fulltext-row-stale", "fulltext", "rows", ("`t0`", "MATCH"), _stale),
+    _own("fulltext-copy-has-more", "fulltext", "rows", ("binlog_lab_words", "MATCH"), _more),
     _fault("snapshot-moves", "snapshot", "rows", _snapshot_moves),
     _fault("snapshot-uncommitted", "snapshot", "rows", _snapshot_uncommitted),
     _fault("snapshot-row-lost", "snapshot", "rows", _snapshot_loses),

@@ -33,8 +33,8 @@ def test_without_a_fault_no_oracle_sees_anything(world: World) -> None:
     bench = Bench(world)
     assert bench.problems() == []
     assert set(bench.episode.tried) == {
-        "snapshot", "twin/answers", "twin/rows", "replica", "index", "check-table", "generated", "growth",
-        "mysqlbinlog", "apply",
+        "snapshot", "twin/answers", "twin/rows", "replica", "index", "check-table", "generated", "fulltext",
+        "growth", "mysqlbinlog", "apply",
     }  # fmt: skip
 
 
@@ -55,5 +55,5 @@ def test_there_are_forty_faults_and_each_oracle_is_due() -> None:
     assert len({fault.id for fault in FAULTS}) == len(FAULTS) >= 40
     assert {fault.verdict for fault in FAULTS} == {
         "replica", "twin", "index", "check-table", "generated", "snapshot", "mysqlbinlog", "died", "time", "reading",
-        "apply", "growth",
+        "apply", "growth", "fulltext",
     }  # fmt: skip

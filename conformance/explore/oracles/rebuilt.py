@@ -1,4 +1,4 @@
-"""A copy: a table filled anew from the stored columns has the same generated values and the same full-text answers."""
+"""A copy: a table filled anew from the stored columns has the same generated values."""
 
 from __future__ import annotations
 

@@ -36,6 +36,7 @@ class Table:
     engine: str = "InnoDB"
     parent: str = ""
     view: str = ""
+    stored: list[str] = field(default_factory=list)  # generated columns with texts that a FULLTEXT index may have
     joined: str = ""  # a view of this table and another one
     features: list[str] = field(default_factory=list)
     rows: int = 0
@@ -224,6 +225,8 @@ def _generated(draw: Draw, table: Table, lines: list[str]) -> None:
         storage = draw.choice(("VIRTUAL", "STORED"))
         table.generated.append((f"g{at}", kind))
         table.features.append(f"generated/{storage.lower()}")
+        if storage == "STORED" and kind.startswith(("TEXT", "VARCHAR")):
+            table.stored.append(f"g{at}")
         lines.insert(draw.integer(1, len(lines)), f"g{at} {kind} AS ({expression}) {storage}")
     if table.generated and draw.chance(1, 5):  # one of another one
         name, kind = table.generated[-1]
@@ -250,7 +253,7 @@ def index_definition(draw: Draw, table: Table) -> tuple[str, str] | None:
     """A secondary index as a clause, and its feature."""
     name, j = table.fresh("i"), draw.choice(table.json)
     kind = draw.choice(
-        mix(("functional", 4), ("multi-valued", 4), ("generated", 3), ("plain", 3), ("fulltext", 1), ("unique", 1))
+        mix(("functional", 4), ("multi-valued", 4), ("generated", 3), ("plain", 3), ("fulltext", 2), ("unique", 1))
     )
     if kind == "functional":
         text = f"INDEX {name} ({draw.choice(_FUNCTIONAL).format(j=j, other=draw.choice(table.json))})"
@@ -273,9 +276,10 @@ def index_definition(draw: Draw, table: Table) -> tuple[str, str] | None:
         texts = [column.name for column in table.plain if "TEXT" in column.type or "CHAR" in column.type]
         numbers = [column.name for column in table.plain if column.type in ("INT", "DATE", "YEAR", "TINYINT")]
         if kind == "fulltext":
+            texts += table.stored
             if not texts or table.partitions:
                 return None
-            text = f"FULLTEXT INDEX {name} ({texts[0]})"
+            text = f"FULLTEXT INDEX {name} ({draw.choice(texts)})"
         elif numbers:
             text = f"INDEX {name} ({', '.join(numbers)})"
         elif texts:
