@@ -8,35 +8,44 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.jobs import cores
 from conformance.console import narrate, progress
 from conformance.exit_code import ExitCode
-from conformance.explore.topologies import TOPOLOGIES
+from conformance.explore.topologies import SINGLE, TOPOLOGIES
 from conformance.server_use import server_errors
 from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:
     from conformance.explore.explorer import Explorer
+    from conformance.servers.specs import ServerSpec
 
 
 @click.command(name="explore")
 @click.option(
     "--server", default="auto", show_default=True, metavar="SPEC", help="auto, process[:PATH], docker[:IMAGE]."
 )
+@click.option("--replica", default="", metavar="SPEC", help="Other servers for the replicas [default: as --server].")
 @click.option("--topology", type=click.Choice(tuple(TOPOLOGIES)), default="pair", show_default=True,
               help="One server, or one of the ways to have replicas.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=1), metavar="N", help="Time for the run [default: 60].")
 @click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Number of statements, in place of --seconds.")
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="[default: a new one, which is printed]")
+@click.option("--jobs", type=click.IntRange(min=0), default=1, show_default=True, metavar="N",
+              help="Processes that share the episodes, with servers of their own; 0: one for each core.")  # fmt: skip
+@click.option("--master", metavar="URL", help="Share the episodes out on Spark: local[N], spark://… (extra spark).")
 @click.option("--shrink-seconds", type=click.FloatRange(min=0), default=60.0, show_default=True, metavar="N",
               help="Time to make the script of a finding shorter.")  # fmt: skip
 @click.option("--report", type=click.Path(path_type=Path), default=Path("explore-report"), show_default=True,
               metavar="DIR", help="Directory for the page, results.json and the scripts.")  # fmt: skip
 def command(
     server: str,
+    replica: str,
     topology: str,
     seconds: float | None,
     steps: int | None,
     seed: int | None,
+    jobs: int,
+    master: str | None,
     shrink_seconds: float,
     report: Path,
 ) -> int:
@@ -52,20 +61,28 @@ def command(
     """
     if seconds is not None and steps is not None:
         raise Usage("--seconds and --steps exclude each other")
+    if master is not None and jobs != 1:
+        raise Usage("--master and --jobs exclude each other")
+    if replica and topology == SINGLE:
+        raise Usage("--replica: the topology single has no replica")
     seed = seed if seed is not None else secrets.randbelow(1 << 31)
     with server_errors():
         narrate(f"explore: topology {topology}, seed {seed}")  # printed first: loading the rest takes a moment
     from conformance.explore.explorer import Explorer, Plan
     from conformance.explore.results import lines, write
     from conformance.report.directory import DirectoryInUseError, ReportError, taken
-    from conformance.servers.auto import find_maker
-    from conformance.servers.specs import SpecKind, parse_spec
+    from conformance.runs import on_spark
+    from conformance.servers.auto import prepare
+    from conformance.servers.mixed import find_makers
 
     with server_errors():
-        spec = parse_spec(server)
-        if spec.kind not in (SpecKind.AUTO, SpecKind.PROCESS, SpecKind.DOCKER):
-            raise Usage(f"--server {server}: explore needs servers that the lab starts itself (they may end)")
-        maker = find_maker(spec, narrate=narrate)
+        specs = [_spec("--server", server), *([_spec("--replica", replica)] if replica else [])]
+        if master is not None:
+            for spec in specs:
+                on_spark.require_private([spec])
+        maker = find_makers(*map(str, specs), narrate=narrate)
+        for spec in specs if jobs != 1 else ():
+            prepare(spec, {}, narrate=narrate)
     plan = Plan(
         topology=topology, seed=seed, steps=steps, shrink_seconds=shrink_seconds,
         seconds=60.0 if seconds is None and steps is None else seconds,
@@ -75,7 +92,7 @@ def command(
             explorer = Explorer(maker, plan, narrate, report / "cases", show)
             code, problem = ExitCode.INCOMPLETE, "interrupted"
             try:
-                explorer.run()
+                _run(explorer, jobs or cores(), master, specs)
                 code, problem = _outcome(explorer), ""
             finally:
                 for line in lines(explorer):
@@ -87,6 +104,30 @@ def command(
     except ReportError as error:
         raise CouldNotRun(str(error)) from error
     return int(code)
+
+
+def _spec(option: str, text: str) -> ServerSpec:
+    """The server spec of an option: servers of the lab's own only."""
+    from conformance.servers.specs import SpecKind, parse_spec
+
+    spec = parse_spec(text)
+    if spec.kind not in (SpecKind.AUTO, SpecKind.PROCESS, SpecKind.DOCKER):
+        raise Usage(f"{option} {text}: explore needs servers that the lab starts itself (they may end)")
+    return spec
+
+
+def _run(explorer: Explorer, jobs: int, master: str | None, specs: list[ServerSpec]) -> None:
+    """Explore in this process, in some of this machine, or on Spark."""
+    if master is not None:
+        from conformance.runs import on_spark
+
+        on_spark.explore(explorer, master, specs)
+    elif jobs > 1:
+        from conformance.explore.shares import run_side_by_side
+
+        run_side_by_side(explorer, jobs)
+    else:
+        explorer.run()
 
 
 def _outcome(explorer: Explorer) -> ExitCode:

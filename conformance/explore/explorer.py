@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.explore.episode import Episode, or_death, run_workload
@@ -15,6 +14,7 @@ from conformance.explore.rules.workload import Workload
 from conformance.explore.scripts import render, shows_it
 from conformance.explore.shrinking import Trials, shrink, usable
 from conformance.explore.steps import DISCONNECT, KILL_REPLICA, KILL_SOURCE
+from conformance.explore.tally import Tally
 from conformance.explore.topologies import SINGLE, TOPOLOGIES
 from conformance.explore.traits import traits_of
 from conformance.servers.errors import ServerError
@@ -36,47 +36,46 @@ _SHRINK_SECONDS: Final = 60.0
 _TRIES: Final = 5
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The task of a run: where, how long, from which seed on."""
+    """The task of a run: where, how long, from which seed on. ``first``: the number of its first episode.
+
+    ``met``: findings of other parts of the run, with their fault.
+    """
 
     topology: str = "pair"
     seed: int = 1
     seconds: float | None = None
     steps: int | None = None
+    episodes: int | None = None
+    first: int = 0
     episode_steps: int = 160
     shrink_seconds: float = _SHRINK_SECONDS
+    met: tuple[Finding, ...] = ()
 
 
 @dataclass(slots=True)
-class Explorer:
-    """Runs a plan. No two of its ``findings`` are the same fault; ``tried`` and ``answers`` are the census."""
+class Explorer(Tally):
+    """Runs a plan, and tallies what it meets."""
 
     maker: Maker
     plan: Plan
     narrate: Callable[[str], None]
     folder: Path | None = None
     show: Callable[[Progress], None] = lambda _: None
-    findings: list[Finding] = field(default_factory=list)
-    tried: Counter[str] = field(default_factory=Counter)
-    answers: Counter[str] = field(default_factory=Counter)
-    features: Counter[str] = field(default_factory=Counter)
-    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
-    beside: Counter[str] = field(default_factory=Counter)  # what the topology did beside the statements
-    vanished: Counter[str] = field(default_factory=Counter)
-    steps: int = 0
-    episodes: int = 0
-    exploring: float = 0.0
     started: float = field(default_factory=time.monotonic)
     known: tuple[Known, ...] = field(default_factory=load_known)
     _world: World | None = None
 
+    def __post_init__(self) -> None:
+        self.findings += [replace(finding, hits=0) for finding in self.plan.met]
+
     def run(self) -> None:
         """Explore until the time or the steps are used up."""
         try:
-            while not self._over():
+            while not self.over():
                 self._one()
-                self._tell()
+                self.tell()
         finally:
             self.close()
 
@@ -85,12 +84,8 @@ class Explorer:
         """Seconds since the run began."""
         return time.monotonic() - self.started
 
-    @property
-    def rate(self) -> float:
-        """Statements in a second of exploring: oracles are in it, the shrinking of findings is not."""
-        return self.steps / self.exploring if self.exploring else 0.0
-
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Show how far the run is."""
         found = f"{len(self.findings)} findings, {self.rate:.0f} statements/s"
         if self.plan.steps is not None:
             self.show(
@@ -102,7 +97,10 @@ class Explorer:
                 Progress(label="exploring", done=round(done), total=round(self.plan.seconds), unit="s", note=found)
             )
 
-    def _over(self) -> bool:
+    def over(self) -> bool:
+        """Whether the time, the steps or the episodes are used up."""
+        if self.plan.episodes is not None and self.episodes >= self.plan.episodes:
+            return True
         if self.plan.steps is not None and self.steps >= self.plan.steps:
             return True
         return self.plan.seconds is not None and self.seconds >= self.plan.seconds
@@ -119,7 +117,7 @@ class Explorer:
         return TOPOLOGIES[topology or self.plan.topology](self.maker, lambda _: None)
 
     def _one(self) -> None:
-        number = self.episodes
+        number = self.plan.first + self.episodes
         self.episodes += 1
         if self._world is None:
             self._world = self._make()
@@ -217,13 +215,9 @@ class Explorer:
             trials.close()
         finding = Finding(final, shortest, topology, self.plan.seed, number)
         finding.known = "" if listed is None else listed.id
-        same = next((one for one in self.findings if one.is_same(finding)), None)
-        if same is not None:
-            same.hits += 1
-            same.traits &= finding.traits
+        if self.same(finding) is not None:
             return
-        finding.name = f"{final.oracle}-{len(self.findings) + 1}"
-        self.findings.append(finding)
+        self.add(finding)
         self._prove(finding)
         if self.folder is not None:
             finding.store(self.folder)

@@ -180,7 +180,8 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
     source = world.source
     if problem.oracle == "apply":  # the kit's own replay: no client program shows it
         return None
-    if not isinstance(source, ProcessServer):
+    replica = world.pairs[0].replica if world.pairs else source
+    if not isinstance(source, ProcessServer) or not isinstance(replica, ProcessServer):
         return None
     with tempfile.TemporaryDirectory(prefix="binlog-lab-") as folder:
         if suffix == "sql":
@@ -190,8 +191,6 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
             file = Path(folder) / "script.sh"  # too long for a word of a command
             file.write_text(text, "utf-8")
             words, given = ["bash", str(file)], ""
-        replica = world.pairs[0].replica if world.pairs else source
-        assert isinstance(replica, ProcessServer)
         programs = {
             "MYSQL": _program(folder, "source", source.client("mysql")),
             "REPLICA": _program(folder, "replica", replica.client("mysql")),
