@@ -41,8 +41,8 @@ def partial_call(draw: Draw, j: str, others: Sequence[str] = (), *, depth: int =
         path = _path(draw)
         if name == "JSON_REMOVE":
             words.append(path if path != "'$'" else "'$.a'")
-        else:
-            words += [path, value_sql(draw, j, others)]
+        else:  # the value that is there already, at times
+            words += [path, f"JSON_EXTRACT({j}, {path})" if draw.chance(1, 12) else value_sql(draw, j, others)]
     return f"{name}({', '.join(words)})"
 
 

@@ -99,10 +99,16 @@ def update(draw: Draw, table: Table, _: list[Table]) -> Step:
         target, shape = f"{target} {_HINTS[draw.below(len(_HINTS))]} ({draw.choice(table.indexes)})", "update-by-index"
     elif "(PARTITION p0" in table.partitions and draw.chance(1, 6):
         target, shape = f"{target} PARTITION ({draw.choice(('p0', 'p1', 'p0, p1'))})", "update-partition"
-    return Step(
+    table.last = Step(
         f"UPDATE {ignore}{target} SET {sets_of(draw, table)} WHERE {where_of(draw, table)}{order}",
         "update-ignore" if ignore else shape,
     )
+    return table.last
+
+
+def update_again(_: Draw, table: Table, _tables: list[Table]) -> Step | None:
+    """The last update of the table once more: much of it changes nothing now."""
+    return table.last and Step(table.last.text, "update-again")
 
 
 def update_key(draw: Draw, table: Table, _: list[Table]) -> Step:
@@ -225,6 +231,7 @@ def call(draw: Draw, table: Table, _: list[Table]) -> Step:
 
 
 DATA_RULES: Final = (
-    (insert, 18), (insert_on_duplicate, 8), (insert_select, 3), (update, 40), (update_key, 4), (select, 8),
-    (prepared, 2), (execute, 4), (variables, 3), (call, 4), (temporary, 5), (function_call, 3), (lock, 1), *JOIN_RULES,
+    (insert, 18), (insert_on_duplicate, 8), (insert_select, 3), (update, 38), (update_again, 3), (update_key, 4),
+    (select, 8), (prepared, 2), (execute, 4), (variables, 3), (call, 4), (temporary, 5), (function_call, 3), (lock, 1),
+    *JOIN_RULES,
 )  # fmt: skip

@@ -37,6 +37,7 @@ class Table:
     parent: str = ""
     view: str = ""
     stored: list[str] = field(default_factory=list)  # generated columns with texts that a FULLTEXT index may have
+    last: Step | None = None  # the update of it that was drawn last
     joined: str = ""  # a view of this table and another one
     features: list[str] = field(default_factory=list)
     rows: int = 0
