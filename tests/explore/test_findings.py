@@ -51,6 +51,11 @@ def finding(problem: Problem = PROBLEM, script: tuple[Step, ...] = SCRIPT) -> Fi
         ("ROLLBACK", "rollback"),
         ("ROLLBACK TO SAVEPOINT s1", "savepoint"),
         ("UPDATE t0 a JOIN t1 b ON a.id = b.id SET a.j = NULL", "join"),
+        ("DELETE a, b FROM t0 a JOIN t1 b ON a.id = b.id", "join"),
+        ("UPDATE t0 a JOIN t0 b ON a.id = b.id + 1 SET a.j = NULL", "self join"),
+        ("LOCK TABLES t0 WRITE", "locked tables"),
+        ("UPDATE t0 SET j = ⟦JSON_REMOVE(j, '$.a')⟧, part = 3 WHERE id = 1", "key change"),
+        ("UPDATE t0 SET id = id + 1, j = NULL WHERE id > 3 ORDER BY id DESC", "key change"),
         ("INSERT INTO t0 (id, j) SELECT id, j FROM t1", "INSERT SELECT"),
     ],
 )
@@ -63,6 +68,8 @@ def test_a_statement_has_its_trait(text: str, trait: str) -> None:
     [
         ("CREATE TABLE t0 (id INT PRIMARY KEY, j JSON)", "no key"),
         ("ROLLBACK TO SAVEPOINT s1", "rollback"),
+        ("UPDATE t0 a JOIN t1 b ON a.id = b.id SET a.j = NULL", "self join"),
+        ("UPDATE t0 SET j = NULL WHERE part = 3 AND id = 1", "key change"),
         (f"INSERT INTO t0 (id, j) VALUES (1, '{'FULLTEXT ' * 5}')", "full-text index"),
         ("UPDATE t0 SET j = IF(1, JSON_SET(j, '$.a', 1), NULL)", "JSON_SET"),
     ],
