@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from conformance.explore.episode import Episode
+from conformance.explore.episode import Episode, run_script
 from conformance.explore.oracles.problem import Problem
 from conformance.explore.scripts import render, shows_it
 from conformance.explore.steps import DISCONNECT, SNAPSHOT, Step
@@ -129,3 +129,12 @@ def test_a_prepared_transaction_is_decided_by_another_session(worlds: dict[str, 
         episode.close()
     assert errors == [*[0] * 8, 1048]  # the new session has no variable
     assert [list(row) for row in rows] == [["1"]]
+
+
+def test_fractions_and_booleans_in_an_index_of_numbers_are_no_problem(worlds: dict[str, World]) -> None:
+    texts = (
+        "CREATE TABLE t0 (id INT PRIMARY KEY, j JSON, INDEX i ((CAST(j->'$.arr' AS SIGNED ARRAY))))",
+        """INSERT INTO t0 VALUES (1, '{"arr": [1.5, 7]}'), (2, '{"arr": [2, true]}'), (3, '{"arr": 2}'), (4, '[]')""",
+        """INSERT INTO t0 VALUES (5, '{"arr": [2, 1]}'), (6, NULL)""",
+    )
+    assert run_script(worlds["one"], [Step(text, "any") for text in texts], only="index") == []
