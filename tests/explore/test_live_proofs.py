@@ -8,6 +8,7 @@ import pytest
 
 from conformance.explore.episode import Episode, run_script
 from conformance.explore.oracles.problem import Problem
+from conformance.explore.rules.tables import _PLAIN
 from conformance.explore.scripts import render, shows_it
 from conformance.explore.steps import DISCONNECT, SNAPSHOT, Step
 from conformance.explore.topologies import TOPOLOGIES
@@ -138,3 +139,14 @@ def test_fractions_and_booleans_in_an_index_of_numbers_are_no_problem(worlds: di
         """INSERT INTO t0 VALUES (5, '{"arr": [2, 1]}'), (6, NULL)""",
     )
     assert run_script(worlds["one"], [Step(text, "any") for text in texts], only="index") == []
+
+
+def test_values_of_every_type_of_the_rules_are_no_problem(worlds: dict[str, World]) -> None:
+    columns = ", ".join(f"c{at} {kind}" for at, (kind, _) in enumerate(_PLAIN))
+    rows = [", ".join(values[turn % len(values)] for _, values in _PLAIN) for turn in range(3)]
+    texts = (
+        f"CREATE TABLE t0 (id INT PRIMARY KEY, j JSON, {columns})",
+        *(f"INSERT INTO t0 VALUES ({at}, '{{}}', {row})" for at, row in enumerate(rows)),
+        *(f"UPDATE t0 SET j = ⟦JSON_SET(j, '$.a', c{at})⟧" for at in range(len(_PLAIN))),
+    )
+    assert run_script(worlds["one"], [Step(text, "any") for text in texts]) == []

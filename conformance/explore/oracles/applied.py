@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from conformance.explore.oracles.tables import ColumnFacts, TableFacts
     from conformance.explore.world import World
 
-_HEX: Final = frozenset({"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "point", "geometry"})
+_HEX: Final = frozenset(
+    {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "point", "linestring", "geometry"}
+)
 
 
 def apply_log(world: World, tables: Mapping[str, TableFacts], tried: Counter[str]) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Rows = list[tuple[bytes | None, ...]]
 _BINARY: Final = frozenset(
-    {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bit", "point", "geometry"}
+    {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "bit", "point", "linestring", "geometry"}
 )
 _LONG: Final = 400
 _TYPED: Final = ("$", "$.a", "$.b", "$.c", "$.arr[0]")
