@@ -31,7 +31,13 @@ def read(path: str, keep: Callable[[Event], bool], *, tagged: bool) -> Iterator[
     for event in events_of(path):
         if keep(event):
             for line in writer.event(event):
-                yield json.loads(line, parse_int=_whole, parse_float=_fraction)
+                yield parse(line)
+
+
+def parse(line: str) -> Change:
+    """The change of a line."""
+    found: Change = json.loads(line, parse_int=_whole, parse_float=_fraction)
+    return found
 
 
 def _whole(text: str) -> int | str:
