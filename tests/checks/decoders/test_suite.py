@@ -16,8 +16,8 @@ from conformance.checks.decoders.suite import load_suite
 from conformance.checks.decoders.suite.archive import ARCHIVE, Entry, suite_digest, write_archive
 from conformance.checks.decoders.suite.archive import load_suite as read_archive
 from conformance.checks.decoders.suite.confirm import State, Unconfirmed, confirm
-from conformance.checks.decoders.suite.declare import Recorded, Written
-from conformance.checks.decoders.suite.groups import declarations
+from conformance.checks.decoders.suite.declare import Recorded, Written, declarations
+from conformance.checks.decoders.suite.edits import build
 from conformance.checks.decoders.suite.record import Identities, Recorder, make_entry
 from conformance.judge.decoding.judge import judge
 from conformance.judge.decoding.observed import Observed
@@ -135,7 +135,7 @@ def test_what_the_kit_writes_is_written_again_to_the_byte() -> None:
     bases = {case.id: case for case in SUITE.cases}
     for name, declared in DECLARED.items():
         if isinstance(declared, Written):
-            assert declared.build(bases) == bases[name].log, name
+            assert build(declared, bases) == bases[name].log, name
 
 
 def test_sql_and_words_are_those_of_the_declarations() -> None:

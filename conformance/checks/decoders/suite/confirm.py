@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.checks.decoders.suite.declare import SCHEMA, text
+from conformance.checks.decoders.suite.declare import SCHEMA
 from conformance.reference.jsonb.tagged import from_tagged
 from conformance.reference.jsonb.text import format_text, quote
 from conformance.reference.jsonb.values import (
@@ -25,7 +25,7 @@ from conformance.reference.jsonb.values import (
     Opaque,
     UInt,
 )
-from conformance.reference.sql.quoting import quote_identifier
+from conformance.reference.sql.quoting import quote_identifier, quote_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -124,7 +124,7 @@ def _types(connection: Connection, source: str, row: int, column: str, document:
     if not paths:
         return {}
     name = quote_identifier(column)
-    fields = ", ".join(f"JSON_TYPE(JSON_EXTRACT({name}, {text(path)}))" for path in paths)
+    fields = ", ".join(f"JSON_TYPE(JSON_EXTRACT({name}, {quote_string(path)}))" for path in paths)
     (found,) = connection.execute(f"SELECT {fields} FROM {source} LIMIT 1 OFFSET {row}").texts()
     return {path: str(kind) for path, kind in zip(paths, found, strict=True)}
 

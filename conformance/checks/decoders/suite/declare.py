@@ -1,19 +1,32 @@
-"""The forms in which the groups declare Cases: SQL for a real server, or bytes that the kit writes."""
+"""The Cases as their files in ``groups`` declare them: SQL for a real server, or edits of a recorded log.
+
+A file has ``[[case]]`` tables, and in ``[default]`` what a case may leave out. ``docs/contributing`` explains the keys.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import Allowed, Equality
+from conformance.checks.decoders.suite.edits import WrongEdit, bytes_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from conformance.cases.decoder_case import DecoderCase
+    from collections.abc import Mapping
 
 SCHEMA: Final = "lab"
+FILES: Final = Path(__file__).with_name("groups")
+GROUPS: Final = (
+    "diffs", "jsonb", "holes", "columns", "charsets", "images", "updates", "metadata", "payload", "gtid", "xa",
+    "checksums", "files", "versions", "hostile",
+)  # fmt: skip
 _MODE: Final = "ALLOW_INVALID_DATES"  # zero dates and days like 31 February are values of a row too
+
+
+class Undeclared(Exception):
+    """A file whose words are not those of a declaration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +59,23 @@ class Recorded(Declared):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written(Declared):
-    """A Case that the kit writes, mostly out of the log of a recorded one.
+    """A Case that the kit writes: ``edits`` of the log of another (``log_of``), or the bytes of a whole ``file``.
 
-    ``same_as``: the Case whose changes these are, apart from positions and events; ``changes`` are the numbers of those
-    changes that remain (default: all). That is what confirms them.
+    ``version`` and ``checksums`` are those that the description names. ``same_as``: the Case whose changes these are,
+    apart from positions and events; ``changes`` are the numbers of those changes that remain (default: all). That is
+    what confirms them, or ``replay_on``: SQL that makes the tables on which a server applies the rows.
+    ``damaged``: the later changes may come too, with anything in these columns.
     """
 
-    build: Callable[[Mapping[str, DecoderCase]], bytes]
-    replay_on: tuple[str, ...] = ()  # SQL that makes the tables on which a server applies the rows, to confirm them
+    log_of: str = ""
+    edits: tuple[dict[str, Any], ...] = ()
+    file: bytes = b""
+    version: str = ""
+    checksums: int | None = None
+    replay_on: tuple[str, ...] = ()
     same_as: str = ""
     changes: tuple[int, ...] | None = None
-    damaged: tuple[str, ...] | None = None  # the later changes may come too, with anything in these columns
+    damaged: tuple[str, ...] | None = None
     sparse: int = 0
 
 
@@ -98,49 +117,60 @@ _GTIDS_ON: Final = (
 )
 
 
-def words(text: str) -> tuple[str, ...]:
-    """Requirements or names in one string."""
-    return tuple(text.split())
+def declarations() -> tuple[Declared, ...]:
+    """All Cases that are declared, in the order of the groups."""
+    return tuple(case for name in GROUPS for case in declared_in(FILES / f"{name}.toml"))
 
 
-def recorded(
-    identity: str,
-    title: str,
-    why: str,
-    requirements: str,
-    *,
-    prepare: tuple[str, ...] | str,
-    statements: tuple[str, ...] | str,
-    setting: Setting | None = None,
-    rev: int = 1,
-    equality: Equality = Equality.VALUE,
-    needs: str = "",
-    rolled_back: tuple[int, ...] = (),
-    file_name: str = "log.binlog",
-    at_end: bool = False,
-) -> Recorded:
-    """A recorded Case, with its setting in front of what it prepares."""
-    return Recorded(
-        id=identity,
-        title=title,
-        why=why,
-        requirements=words(requirements),
-        rev=rev,
-        equality=equality,
-        needs=words(needs),
-        rolled_back=rolled_back,
-        file_name=file_name,
-        at_end=at_end,
-        prepare=(*(setting or Setting()).statements(), *_listed(prepare)),
-        statements=_listed(statements),
-    )
+def declared_in(path: Path) -> tuple[Declared, ...]:
+    """The Cases of one file. Raises :class:`Undeclared` for what is no declaration."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise Undeclared(f"{path.name}: {problem}") from None
+    if unknown := sorted(set(data) - {"about", "default", "case"}):
+        raise Undeclared(f"{path.name}: unknown {', '.join(unknown)}; known are about, default, case")
+    found = []
+    for case in data.get("case", ()):
+        name = str(case.get("name", ""))
+        try:
+            found.append(_declared(f"{path.stem}/{name}", {**data.get("default", {}), **case}))
+        except (TypeError, ValueError, WrongEdit) as problem:
+            raise Undeclared(f"{path.name}: case {name!r}: {problem}") from None
+    return tuple(found)
 
 
-def _listed(statements: tuple[str, ...] | str) -> tuple[str, ...]:
-    return (statements,) if isinstance(statements, str) else statements
+def _declared(identity: str, given: Mapping[str, Any]) -> Declared:
+    kind = Recorded if "statements" in given else Written
+    known = {item.name for item in fields(kind)} - {"id"}
+    if kind is Recorded:
+        known.add("setting")
+    facts = {key: _fact(key, value) for key, value in given.items() if key not in ("name", "setting")}
+    if kind is Written:
+        facts.pop("prepare", None)  # a default of those that a server records
+    if unknown := sorted(set(facts) - known):
+        raise ValueError(f"unknown {', '.join(unknown)}; known are {', '.join(sorted(known))}")
+    if kind is Recorded:
+        setting = {
+            key: _fact("more", value) if key == "more" else value for key, value in given.get("setting", {}).items()
+        }
+        facts["prepare"] = (*Setting(**setting).statements(), *facts.get("prepare", ()))
+    return kind(id=identity, **facts)
 
 
-def text(value: str) -> str:
-    """A string literal."""
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+_WORDS: Final = ("requirements", "needs")
+_SQL: Final = ("prepare", "statements", "replay_on", "more")
+
+
+def _fact(key: str, value: Any) -> Any:
+    if key in _WORDS:
+        return tuple(value.split())
+    if key in _SQL:
+        return (value,) if isinstance(value, str) else tuple(value)
+    if key == "file":
+        return bytes_in(value)
+    if key == "allowed":
+        return Allowed(value)
+    if key == "equality":
+        return Equality(value)
+    return tuple(value) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Record the suite: perform what the groups declare on a real server, and write the archive.
+"""Record the suite: perform what the files in ``groups`` declare on a real server, and write the archive.
 
 ``python -m conformance.checks.decoders.suite.record [ID…]``. A log stays in the archive as long as its SQL is the same,
 so that borrowed facts such as timestamps do not change. The expected row changes are read out of it again. A Case whose
@@ -20,8 +20,8 @@ from conformance.cases.case_sql import binlog_statement
 from conformance.cases.decoder_case import Allowed, DecoderCase, sets_tag
 from conformance.checks.decoders.suite.archive import ARCHIVE, Entry, load_suite, write_archive
 from conformance.checks.decoders.suite.confirm import State, Unconfirmed, confirm, read_state
-from conformance.checks.decoders.suite.declare import Declared, Recorded, Setting, Written
-from conformance.checks.decoders.suite.groups import declarations
+from conformance.checks.decoders.suite.declare import Declared, Recorded, Setting, Undeclared, Written, declarations
+from conformance.checks.decoders.suite.edits import WrongEdit, build
 from conformance.checks.decoders.suite.rewrite import statement_groups
 from conformance.judge.decoding.exact_json import parse
 from conformance.logs.row_change_lines import read_log
@@ -156,7 +156,7 @@ def _compare_count(case: Recorded, log: bytes, count: int, recorder: Recorder) -
 def _written_entry(
     case: Written, recorder: Recorder, stored: DecoderCase | None, bases: Mapping[str, DecoderCase]
 ) -> Entry:
-    log = case.build(bases)
+    log = build(case, bases)
     known = stored is not None and stored.log == log
     verify = case.allowed is not Allowed.CHANGES_OR_ERROR
     readings = [
@@ -168,6 +168,8 @@ def _written_entry(
     confirmed = ""
     tolerated: tuple[dict[str, Any], ...] = ()
     if case.same_as:
+        if case.same_as not in bases:
+            raise Refused(f"{case.id}: same_as: no Case {case.same_as} stands before it")
         base = bases[case.same_as]
         numbers = range(len(base.expected)) if case.changes is None else case.changes
         if case.damaged is not None:
@@ -314,12 +316,17 @@ def main() -> int:
     entries: list[Entry] = []
     failures: list[str] = []
     recorder = Recorder(arguments.server)
+    try:
+        declared = declarations()
+    except Undeclared as problem:
+        _narrate(str(problem))
+        return 2
     with recorder.stack:
         bases: dict[str, DecoderCase] = {}
-        for case in declarations():
+        for case in declared:
             try:
                 entry = make_entry(case, recorder, stored.get(case.id), bases)
-            except (Refused, ServerError) as problem:
+            except (Refused, ServerError, WrongEdit) as problem:
                 failures.append(f"{case.id}: {problem}")
                 continue
             bases[case.id] = entry.case

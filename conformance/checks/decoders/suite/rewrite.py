@@ -10,13 +10,12 @@ from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.files import decode_file
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, footer_size
-from conformance.reference.binlog.rows import STMT_END, RowsBody
+from conformance.reference.binlog.header import HEADER_SIZE, MAGIC, footer_size
+from conformance.reference.binlog.rows import STMT_END
 from conformance.reference.event_types import EventType
-from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from conformance.cases.decoder_case import DecoderCase
     from conformance.reference.binlog.event import Body
@@ -101,49 +100,7 @@ def offsets(log: bytes) -> list[int]:
     return found
 
 
-def index_of(parts: Sequence[Part], *types: int, nth: int = 0) -> int:
-    """The place of the nth event of these types; negative numbers count from the end."""
-    return [number for number, part in enumerate(parts) if part.type in types][nth]
-
-
 ROWS: Final = (30, 31, 32, 39)
-
-
-def with_rows(parts: Sequence[Part], change: Callable[[RowsBody], RowsBody], nth: int = 0) -> list[Part]:
-    """The same events, the nth rows event changed."""
-    place = index_of(parts, *ROWS, nth=nth)
-    body = parts[place].body
-    assert isinstance(body, RowsBody)
-    return [*parts[:place], replace(parts[place], body=change(body)), *parts[place + 1 :]]
-
-
-def with_map(parts: Iterable[Part], change: Callable[[TableMap], TableMap]) -> list[Part]:
-    """The same events, every TABLE_MAP changed; the rows keep the bytes that they have."""
-    return [
-        replace(part, body=change(part.body)) if isinstance(part.body, TableMap)
-        else part.raw() if isinstance(part.body, RowsBody) else part
-        for part in parts
-    ]  # fmt: skip
-
-
-def inserted(parts: Sequence[Part], place: int, *bodies: Body, flags: int | None = None) -> list[Part]:
-    """The same events with more of them at a place."""
-    like = parts[min(place, len(parts) - 1)]
-    return [*parts[:place], *(Part(body, like.timestamp, like.server_id, flags) for body in bodies), *parts[place:]]
-
-
-def damaged_at(log: bytes, place: int, data: bytes) -> bytes:
-    """The same bytes with others at a place; checksums stay as they are."""
-    return log[:place] + data + log[place + len(data) :]
-
-
-def event_end(log: bytes, number: int) -> int:
-    """Where the event with this number ends, its checksum included."""
-    at = offsets(log)[number]
-    return at + int.from_bytes(log[at + 9 : at + 13], "little")
-
-
-CHECKSUM: Final = FOOTER_SIZE
 
 
 def statement_groups(log: bytes) -> list[tuple[bytes, ...]]:

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.decoder_case import DecoderCase
-from conformance.checks.decoders.suite.declare import Setting, recorded
+from conformance.checks.decoders.suite.declare import Recorded, Setting
 from conformance.checks.decoders.suite.record import Recorder
 from conformance.judge.decoding.exact_json import parse
 from conformance.reference.binlog.files import FileReader, read_events
@@ -64,9 +64,10 @@ def parts(directory: Path) -> Iterator[tuple[Path, DecoderCase]]:
     with ExitStack() as stack:
         recorder = Recorder(stack=stack)
         for name, (setting, statements) in PARTS.items():
-            declared = recorded(
-                f"workload/{name}", "", "", "DEC1", prepare=_TABLES, statements=statements, setting=setting
-            )
+            declared = Recorded(
+                id=f"workload/{name}", title="", why="", requirements=("DEC1",),
+                prepare=(*setting.statements(), *_TABLES), statements=statements,
+            )  # fmt: skip
             log, _ = recorder.record(declared)
             path = directory / f"{name}.binlog"
             path.write_bytes(log)
