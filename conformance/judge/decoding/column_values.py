@@ -2,9 +2,9 @@
 
 The column's type says what is forgiven. Numbers may be text, and whole numbers may have a ``.0``. A DECIMAL may lose
 its closing zeros. ENUM and SET may be numbers or names, a SET in any order. Bytes may be hexadecimal, base64 or UTF-8
-text, or Python bytes; a BIT also a number or its bits. Text may be its bytes, and a document those of its JSONB value.
-So may the text of a number or a date, where a decoder tells no texts apart.
-Dates and times: see ``moments``.
+text, or Python bytes; those of a BINARY without its closing zeros are equal but for the type. A BIT may be a number or
+its bits, text its bytes, and a document those of its JSONB value. So may the text of a number or a date, where a
+decoder tells no texts apart. Dates and times: see ``moments``.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _TEMPORAL: Final = frozenset(("DATE", "TIME", "DATETIME", "TIMESTAMP"))
 _SPELLED: Final = _TEMPORAL | INTEGERS | {"DECIMAL", "FLOAT", "DOUBLE", "YEAR", "ENUM", "SET"}
 _BITS: Final = re.compile("[01]+")
+_CLOSING: Final = "without its closing zeros"  # of BINARY: the log cuts them off, and a query shows them
 _UNKNOWN: Final = LogColumn("", "")
 
 
@@ -57,7 +58,8 @@ def differences_of_values(
     cause = _compare(known, expected, got)
     if cause is None:
         return []
-    return [Found(DifferenceKind.ALTERED, place, expected, got, Equality.VALUE, known.what.strip(), cause)]
+    level = Equality.TYPE if cause == _CLOSING else Equality.VALUE
+    return [Found(DifferenceKind.ALTERED, place, expected, got, level, known.what.strip(), cause)]
 
 
 def _nothing(expected: Any, got: Any, place: str, column: LogColumn | None) -> list[Found]:
@@ -174,10 +176,10 @@ def _bytes(column: LogColumn, expected: Any, got: Any) -> str | None:
         other = bytes_of_form(got)
     if other is None:
         return _form(got)
-    if column.type == "BINARY":
-        other = other.ljust(len(data), b"\0")  # the log cuts off the zeros that fill the column
     if other == data:
         return None
+    if column.type == "BINARY" and other.ljust(len(data), b"\0") == data:
+        return _CLOSING
     return "cut" if data.startswith(other) else "other bytes"
 
 

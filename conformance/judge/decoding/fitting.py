@@ -36,7 +36,7 @@ def first_of(requirements: Sequence[str]) -> str:
 
 def requirement_of(requirements: Sequence[str], difference: Difference) -> str:
     """The requirement that the difference breaks. A Case without a fitting one names its first."""
-    if difference.level is Equality.TYPE:
+    if difference.level is Equality.TYPE and difference.kind is not DifferenceKind.ALTERED:
         return TYPES
     fitting = _fitting(difference)
     return next((name for name in requirements if name in fitting), first_of(requirements))

@@ -373,15 +373,24 @@ def _codec(code: int, metadata: int, unsigned: bool) -> Codec:
         return _little(3, temporal.decode_old_time, temporal.encode_old_time)
     if kind == DATETIME:
         return _little(8, temporal.decode_old_datetime, temporal.encode_old_datetime)
-    if kind == VARCHAR or (kind == STRING and code == STRING):
-        return _sized(1 if column.length < 256 else 2, column.length)
+    if kind in (VARCHAR, VAR_STRING) or (kind == STRING and code == STRING):
+        return _sized(1 if column.length < 256 else 2, None if kind == VAR_STRING else column.length)
     if column.length in _MEMBER_SIZE.get(kind, ()):
         return _integer(column.length)
-    if kind in (BLOB, JSON, GEOMETRY, VECTOR):
+    if kind in (BLOB, TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, JSON, GEOMETRY, VECTOR):
         if not 1 <= metadata <= 4:
             raise Unsupported("column-metadata", "1 to 4 length bytes expected", expected="1..4", got=metadata)
         return _sized(metadata)
-    raise Unsupported("column-type", "no value form is known for this column type", got=f"{code} ({metadata:#x})")
+    return _unknown(f"{code} ({metadata:#x})")
+
+
+def _unknown(shown_type: str) -> Codec:
+    """A type whose values nobody can read. A column that is NULL, or not in the image, has none."""
+
+    def refuse(*_: Any) -> Any:
+        raise Unsupported("column-type", "no value form is known for this column type", got=shown_type)
+
+    return Codec(refuse, refuse)
 
 
 def decode_value(column: ColumnType, data: bytes, *, unsigned: bool = False) -> Value:

@@ -10,10 +10,10 @@ import argparse
 import json
 import sys
 from collections import Counter, defaultdict
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conformance.cases.decoder_case import group_of
 from conformance.checks.decoders.accusations.proof import State, prove
 from conformance.checks.decoders.accusations.records import RECORDS, load_records, name_of
 from conformance.checks.decoders.accusations.vendors import VENDORS
@@ -72,7 +72,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("subjects", nargs="+")
     parser.add_argument("--scripts", type=Path, help="keep the scripts in this directory")
-    parser.add_argument("--groups", nargs="+", help="these groups of the suite only; keeps the records of the others")
+    parser.add_argument(
+        "--groups",
+        nargs="+",
+        default=(),
+        help="these groups or Cases of the suite only, such as xa or columns/enum-*; keeps the records of the others",
+    )
     parser.add_argument(
         "--library",
         dest="arguments",
@@ -85,12 +90,12 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=RECORDS)
     wanted = parser.parse_args()
     cases = drawn(wanted.subjects, wanted.draw, wanted.seed) if wanted.draw else None
-    groups = wanted.groups or ()
+    groups = [group if "/" in group else f"{group}/*" for group in wanted.groups]
     found = []
     try:
         for spec in wanted.subjects:
             if cases is None:
-                found += accusations(spec, lambda case: not groups or case.group in groups)
+                found += accusations(spec, lambda case: not groups or _among(case.id, groups))
             else:
                 found += accusations(spec, lambda case, own=cases[spec]: case.id in own)  # type: ignore[misc]
     except SubjectUnavailable as problem:
@@ -117,12 +122,16 @@ def main() -> int:
     return 0
 
 
+def _among(case: str, groups: Collection[str]) -> bool:
+    return any(fnmatchcase(case, group) for group in groups)
+
+
 def _write(path: Path, subjects: dict[str, Any], groups: Collection[str]) -> None:
     """Replace the parts of these subjects, or those of some groups of them."""
     known = json.loads(path.read_text("utf-8"))["subjects"] if path.exists() else {}
     for name, about in subjects.items():
         kept = known.get(name, {}).get("cases", {}) if groups else {}
-        about["cases"] = {case: one for case, one in kept.items() if group_of(case) not in groups} | about["cases"]
+        about["cases"] = {case: one for case, one in kept.items() if not _among(case, groups)} | about["cases"]
     data = {"schema": 1, "subjects": dict(sorted((known | subjects).items()))}
     path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", "utf-8")
 

@@ -32,8 +32,9 @@ _TELLING: Final = {
 _ZEROS: Final = 6  # digits of a fraction
 
 
-def of_column(column: LogColumn, expected: Any, stored: Any) -> list[str]:
-    """The forms of a column's value. ``stored``: as the log has it, where it is bytes."""
+def of_column(column: LogColumn, expected: Any, stored: Any, *, whole: bool = False) -> list[str]:
+    """The forms of a column's value. ``stored``: as the log has it, where it is bytes. ``whole``: of BINARY, with the
+    zeros that the log cuts off."""
     kind = column.type
     if expected is None:
         return ["None"]
@@ -53,7 +54,7 @@ def of_column(column: LogColumn, expected: Any, stored: Any) -> list[str]:
     if isinstance(expected, str):
         return _texts(expected, stored)
     data = bytes_of_form(expected)
-    return [] if data is None else _bytes(kind, data)
+    return [] if data is None else _bytes(kind, data, whole=whole)
 
 
 def of_leaf(expected: Any) -> list[str]:
@@ -178,9 +179,9 @@ def _texts(expected: str, stored: Any) -> list[str]:
     return out
 
 
-def _bytes(kind: str, data: bytes) -> list[str]:
+def _bytes(kind: str, data: bytes, *, whole: bool) -> list[str]:
     out = [repr(data), repr(data.decode("utf-8", "surrogateescape"))]
-    if kind == "BINARY":  # the log cuts off the zeros that fill the column
+    if kind == "BINARY" and not whole:  # the log cuts off the zeros that fill the column
         cut = data.rstrip(b"\0")
         out += [repr(cut), repr(cut.decode("utf-8", "surrogateescape"))]
     if kind == "VECTOR":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.cases.decoder_case import Equality
 from conformance.checks.decoders.accusations import forms
 from conformance.checks.decoders.accusations.vendors import source_of
 from conformance.judge.decoding.difference import Difference, DifferenceKind
@@ -178,7 +179,8 @@ def _compared(
     if info is not None and info.type == "GEOMETRY":  # objects of points have neither SRID nor type: no known form
         yield "if isinstance(got, (dict, list)):"
         yield '    end("a geometry", got, "undecided")'
-    wanted = [] if info is None else forms.of_column(info, expected, _stored(case, number, side, column))
+    stored = _stored(case, number, side, column)
+    wanted = [] if info is None else forms.of_column(info, expected, stored, whole=item.level is Equality.TYPE)
     yield from _verdict(expected, wanted, told=expected is not None)
 
 

@@ -90,7 +90,7 @@ def _kind(data_type: str) -> str:
 _EXPRESSIONS: Final = {
     "json": "CAST({0} AS CHAR CHARACTER SET utf8mb4)",
     "member": "CONCAT({0} + 0, ':', HEX(CONVERT({0} USING utf8mb4)))",
-    "text": "HEX(CONVERT({0} USING utf8mb4))",
+    "text": "COALESCE(HEX(CONVERT({0} USING utf8mb4)), HEX({0}))",  # invalid text stays as it is stored
     "float": "CAST({0} AS CHAR)",
     "integer": "CAST({0} + 0 AS CHAR)",  # without the zeros of ZEROFILL
     "shown": "CAST({0} AS CHAR)",

@@ -20,7 +20,7 @@ SCHEMA: Final = "lab"
 FILES: Final = Path(__file__).with_name("groups")
 GROUPS: Final = (
     "diffs", "jsonb", "holes", "columns", "charsets", "images", "updates", "metadata", "payload", "gtid", "xa",
-    "checksums", "files", "versions", "hostile",
+    "transactions", "checksums", "files", "versions", "oldtypes", "hostile",
 )  # fmt: skip
 _MODE: Final = "ALLOW_INVALID_DATES"  # zero dates and days like 31 February are values of a row too
 
@@ -63,7 +63,9 @@ class Written(Declared):
 
     ``version`` and ``checksums`` are those that the description names. ``same_as``: the Case whose changes these are,
     apart from positions and events; ``changes`` are the numbers of those changes that remain (default: all). That is
-    what confirms them, or ``replay_on``: SQL that makes the tables on which a server applies the rows.
+    what confirms them, or ``replay_on``: SQL that makes the tables on which a server applies the rows, or ``select``:
+    the rows that SELECT gave on a server that wrote such bytes (``selected_on``), as text.
+    ``prepare``: SQL of the tables for clients, if they are not those of the other Case.
     ``damaged``: the later changes may come too, with anything in these columns.
     """
 
@@ -73,6 +75,9 @@ class Written(Declared):
     version: str = ""
     checksums: int | None = None
     replay_on: tuple[str, ...] = ()
+    select: tuple[list[str], ...] = ()
+    selected_on: str = ""
+    prepare: tuple[str, ...] = ()
     same_as: str = ""
     changes: tuple[int, ...] | None = None
     damaged: tuple[str, ...] | None = None
@@ -134,10 +139,18 @@ def declared_in(path: Path) -> tuple[Declared, ...]:
     for case in data.get("case", ()):
         name = str(case.get("name", ""))
         try:
-            found.append(_declared(f"{path.stem}/{name}", {**data.get("default", {}), **case}))
+            found.append(_declared(f"{path.stem}/{name}", {**_default(data, case), **case}))
         except (TypeError, ValueError, WrongEdit) as problem:
             raise Undeclared(f"{path.name}: case {name!r}: {problem}") from None
     return tuple(found)
+
+
+def _default(data: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]:
+    """The default for a case; SQL and setting are those of recorded ones."""
+    default: dict[str, Any] = data.get("default", {})
+    if "statements" in case:
+        return default
+    return {key: value for key, value in default.items() if key not in ("prepare", "setting")}
 
 
 def _declared(identity: str, given: Mapping[str, Any]) -> Declared:
@@ -146,8 +159,6 @@ def _declared(identity: str, given: Mapping[str, Any]) -> Declared:
     if kind is Recorded:
         known.add("setting")
     facts = {key: _fact(key, value) for key, value in given.items() if key not in ("name", "setting")}
-    if kind is Written:
-        facts.pop("prepare", None)  # a default of those that a server records
     if unknown := sorted(set(facts) - known):
         raise ValueError(f"unknown {', '.join(unknown)}; known are {', '.join(sorted(known))}")
     if kind is Recorded:

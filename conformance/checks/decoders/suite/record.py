@@ -191,6 +191,10 @@ def _written_entry(
                 )
             except Unconfirmed as problem:
                 raise Refused(f"{case.id}: {problem}") from problem
+    if case.select:
+        if (found := [_selected(parse(line)) for line in raw.lines]) != list(case.select):
+            raise Refused(f"{case.id}: SELECT on {case.selected_on} gave other rows than {found}")
+        confirmed = f"equal to SELECT on {case.selected_on}"
     if not confirmed:
         raise Refused(f"{case.id}: nothing confirms the changes")
     if not known and not case.sparse:
@@ -201,13 +205,18 @@ def _written_entry(
     )  # fmt: skip
 
 
+def _selected(change: Mapping[str, Any]) -> list[str]:
+    """The row after a change, as a client shows it."""
+    return ["NULL" if value is None else str(value) for value in change["after"].values()]
+
+
 def _tables(case: Written, bases: Mapping[str, DecoderCase]) -> tuple[str, ...]:
     """SQL that makes the tables of a log which a server can give to clients."""
     if "file" in case.needs:
         return ()
-    if case.replay_on:
-        return (*Setting().statements(), *case.replay_on)
-    return bases[case.same_as].prepare
+    if own := case.replay_on or case.prepare:
+        return (*Setting().statements(), *own)
+    return bases[case.same_as or case.log_of].prepare
 
 
 def _end_without_crash(case: Written, log: bytes, recorder: Recorder) -> None:
