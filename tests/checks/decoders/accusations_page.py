@@ -7,8 +7,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.decoder_case import group_of
 from conformance.checks.decoders.accusations.proof import State
 from conformance.checks.decoders.accusations.records import load_records
+from conformance.checks.decoders.suite import load_requirements
 from conformance.subjects.builtin.catalogue import catalogue
 from conformance.verdict import SEVERITY, Verdict
 from tests.live import ROOT
@@ -35,9 +37,18 @@ python -m conformance.checks.decoders.accusations python-mysql-replication --scr
 """
 
 
+_MATRIX: Final = (
+    "## Groups of Cases by subject",
+    "",
+    "How many Cases of each group a script has shown to go wrong; a dot for none.",
+    "",
+)
+
+
 def page() -> str:
     """The whole page."""
-    return "\n".join([_HEAD, *_counts(), "", "## Reproduced", "", *_reproduced()]) + "\n"
+    parts = [_HEAD, *_counts(), "", *_MATRIX, *_matrix(), "", "## Reproduced", "", *_reproduced()]
+    return "\n".join(parts) + "\n"
 
 
 def _counts() -> Iterator[str]:
@@ -52,6 +63,22 @@ def _counts() -> Iterator[str]:
             continue
         counts = Counter(known["state"] for known in records[name]["cases"].values())
         yield f"| `{name}` | {entry.version} | {' | '.join(str(counts[state]) for state in (State.REPRODUCED, State.ADAPTER, State.NOT_REPRODUCED))} |"
+
+
+def _matrix() -> Iterator[str]:
+    records = load_records()
+    names = [name for name in catalogue() if name in records]
+    yield f"| group | Cases | {' | '.join(f'`{name}`' for name in names)} |"
+    yield f"|---|---:|{'---:|' * len(names)}"
+    sizes = Counter(map(group_of, load_requirements()))
+    shown = Counter(
+        (group_of(case), name)
+        for name in names
+        for case, known in records[name]["cases"].items()
+        if known["state"] == State.REPRODUCED
+    )
+    for group, size in sizes.items():
+        yield f"| {group} | {size} | {' | '.join(str(shown[group, name] or '·') for name in names)} |"
 
 
 def _reproduced() -> Iterator[str]:
