@@ -9,7 +9,8 @@ import pytest
 from conformance.cases.decoder_case import Allowed
 from conformance.checks.decoders.suite import load_suite
 from conformance.checks.decoders.suite.declare import Recorded, Setting, Undeclared, Written, declared_in
-from conformance.checks.decoders.suite.edits import WrongEdit, build, bytes_in
+from conformance.checks.decoders.suite.edits import WrongEdit, build
+from conformance.checks.decoders.suite.hex_text import bytes_in
 from conformance.checks.decoders.suite.rewrite import offsets
 from conformance.logs.row_change_lines import read_log
 

@@ -18,7 +18,7 @@ from conformance.checks.decoders.suite.archive import load_suite as read_archive
 from conformance.checks.decoders.suite.confirm import State, Unconfirmed, confirm
 from conformance.checks.decoders.suite.declare import Recorded, Written, declarations
 from conformance.checks.decoders.suite.edits import build
-from conformance.checks.decoders.suite.record import Identities, Recorder, make_entry
+from conformance.checks.decoders.suite.record import Identities, Recorder, Refused, make_entry
 from conformance.judge.decoding.judge import judge
 from conformance.judge.decoding.observed import Observed
 from conformance.logs.row_change_lines import read_log
@@ -304,3 +304,14 @@ def test_no_file_of_the_archive_leaves_its_folder() -> None:
     for case in SUITE.cases:
         assert not Path(case.file_name).is_absolute()
         assert ".." not in Path(case.file_name).parts
+
+
+def test_rows_that_an_old_server_selected_are_compared() -> None:
+    case = DECLARED["oldtypes/dates"]
+    assert isinstance(case, Written)
+    bases = {one.id: one for one in SUITE.cases}
+    stored = bases[case.id]
+    assert make_entry(case, Recorder(), stored, bases).case.confirmed.startswith("equal to SELECT on MariaDB")
+    other = [["1", "2024-02-29 12:34:56", "1665:38:00", "2024-02-29 12:34:56", "7"], *case.select[1:]]
+    with pytest.raises(Refused, match="gave other rows"):
+        make_entry(replace(case, select=tuple(other)), Recorder(), stored, bases)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import Allowed, Equality
-from conformance.checks.decoders.suite.edits import WrongEdit, bytes_in
+from conformance.checks.decoders.suite.hex_text import bytes_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,7 +140,7 @@ def declared_in(path: Path) -> tuple[Declared, ...]:
         name = str(case.get("name", ""))
         try:
             found.append(_declared(f"{path.stem}/{name}", {**_default(data, case), **case}))
-        except (TypeError, ValueError, WrongEdit) as problem:
+        except (TypeError, ValueError) as problem:
             raise Undeclared(f"{path.name}: case {name!r}: {problem}") from None
     return tuple(found)
 

@@ -19,6 +19,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.checks.decoders.suite.hex_text import WrongHex, bytes_in
 from conformance.checks.decoders.suite.rewrite import Part, laid, offsets, parts_of
 from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.format_description import FormatDescription
@@ -45,7 +46,6 @@ VERBS: Final = {
 _OF_THE_FILE: Final = ("cut", "damage")
 _HEADER: Final = ("flags", "timestamp", "server_id")
 _NAME: Final = re.compile(r"([A-Z0-9_]+) (-?[1-9][0-9]*)")
-_COMMENT: Final = re.compile(r"#[^\n]*")
 
 
 class WrongEdit(Exception):
@@ -69,17 +69,9 @@ def build(case: Written, bases: Mapping[str, DecoderCase]) -> bytes:
         for edit in case.edits:
             if _verb(edit) in _OF_THE_FILE:
                 log = _of_bytes(log, parts, edit)
-    except WrongEdit as problem:
+    except (WrongEdit, WrongHex) as problem:
         raise WrongEdit(f"{case.id}: {problem}") from None
     return log
-
-
-def bytes_in(text: str) -> bytes:
-    """The bytes of hexadecimal text with blanks, and with comments behind ``#``."""
-    try:
-        return bytes.fromhex(_COMMENT.sub("", text))
-    except ValueError as problem:
-        raise WrongEdit(f"hex: {problem}: {text[:60]!r}") from None
 
 
 def _verb(edit: Edit) -> str:

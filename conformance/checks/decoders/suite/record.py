@@ -192,8 +192,8 @@ def _written_entry(
             except Unconfirmed as problem:
                 raise Refused(f"{case.id}: {problem}") from problem
     if case.select:
-        if (found := [_selected(parse(line)) for line in raw.lines]) != list(case.select):
-            raise Refused(f"{case.id}: SELECT on {case.selected_on} gave other rows than {found}")
+        if (read := [_selected(parse(line)) for line in raw.lines]) != list(case.select):
+            raise Refused(f"{case.id}: SELECT on {case.selected_on} gave other rows than {read}")
         confirmed = f"equal to SELECT on {case.selected_on}"
     if not confirmed:
         raise Refused(f"{case.id}: nothing confirms the changes")
