@@ -9,14 +9,17 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from conformance.checks.sdi import judge
 from conformance.checks.sdi.data_file import read_file
+from conformance.checks.sdi.imports import definitions
 from conformance.checks.sdi.run import shown_tables, tablespace_facts
 from conformance.checks.sdi.servers import own_server
+from conformance.judge.problem import Problem
 from conformance.reference.errors import CodecError
 from conformance.servers import clock
 from conformance.servers.errors import ConnectionLost, ServerError
@@ -28,13 +31,13 @@ if TYPE_CHECKING:
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.checks.sdi.run import ShownTable
     from conformance.harness.check import Check
-    from conformance.judge.problem import Problem
     from conformance.reference.innodb.information_schema import Facts
     from conformance.servers.run.owned import OwnServer
 
 _SESSIONS: Final = 3
 _SCHEMA: Final = "crashes"
 _GENERAL: Final = "crashes_general"
+_ROWS: Final = ((b"1", b"2"), (b"2", b"3"))
 _DDL: Final = (
     "ALTER TABLE {t} COMMENT = '{n}'",
     "ALTER TABLE {t} ADD COLUMN c{n} varchar(20) DEFAULT 'x', ALGORITHM=INSTANT",
@@ -60,7 +63,7 @@ def test_kills_inside_ddl(check: Check) -> None:
             for session in range(_SESSIONS):
                 place = f"TABLESPACE={_GENERAL}" if session == 0 else ""
                 connection.execute(f"CREATE TABLE t{session} (id int PRIMARY KEY, a int) {place}")
-                connection.execute(f"INSERT INTO t{session} VALUES (1, 2), (2, 3)")
+                connection.execute(f"INSERT INTO t{session} VALUES {_values(_ROWS)}")
         for number in check.blocks():
             if not server.alive():
                 server.start()
@@ -70,13 +73,19 @@ def test_kills_inside_ddl(check: Check) -> None:
             _files(server, counts)
             server.start()
             with server.connect() as connection:
-                tables, spaces = [*shown_tables(connection, [_SCHEMA])], tablespace_facts(connection)
+                tables = [*shown_tables(connection, [_SCHEMA])]
+                spaces = tablespace_facts(connection, f"{_SCHEMA}%")
             server.stop()
             files = _files(server)
-            check.record(number, both_or_none(files, tables), cases=len(tables), requirement="SDI27")
-            check.record(number, recovered(files, tables, spaces), cases=len(files), requirement="SDI64")
+            check.record(number, both_or_none(files, tables, spaces), cases=len(tables), requirement="SDI27")
+            problems = chain(recovered(files, tables, spaces), no_space_alone(files, spaces), whole_rows(tables))
+            check.record(number, problems, cases=len(files), requirement="SDI64")
             counts["files compared after recovery"] += len(files)
     check.narrate(f"SDI64: {', '.join(f'{count} {words}' for words, count in counts.items())}")
+
+
+def _values(rows: Sequence[tuple[bytes, ...]]) -> str:
+    return ", ".join(f"({b', '.join(row).decode()})" for row in rows)
 
 
 def _run_until_killed(server: OwnServer, draw: Stream) -> int:
@@ -126,11 +135,15 @@ def _files(server: OwnServer, counts: Counter[str] | None = None) -> list[SdiFil
     return found
 
 
-def both_or_none(files: Sequence[SdiFile], tables: Sequence[ShownTable]) -> Iterator[Problem]:
-    """SDI27: a table is the same in the dictionary and in its file."""
+def both_or_none(
+    files: Sequence[SdiFile], tables: Sequence[ShownTable], spaces: Mapping[int, Facts]
+) -> Iterator[Problem]:
+    """SDI27: a table is the same in the dictionary and in its file, and so is a tablespace."""
     facts = {(table.schema, table.name): table.facts for table in tables}
     for file in files:
         yield from judge.compared(file, facts)
+        yield from judge.compared_tablespace(file, spaces)
+    yield from definitions(files, tables)
 
 
 def recovered(files: Sequence[SdiFile], tables: Sequence[ShownTable], spaces: Mapping[int, Facts]) -> Iterator[Problem]:
@@ -139,3 +152,18 @@ def recovered(files: Sequence[SdiFile], tables: Sequence[ShownTable], spaces: Ma
     yield from judge.tablespace_records(files, spaces)
     for file in files:
         yield from judge.dump(file)
+
+
+def no_space_alone(files: Sequence[SdiFile], spaces: Mapping[int, Facts]) -> Iterator[Problem]:
+    """SDI64: each tablespace of the schema has its file, and each file its tablespace."""
+    found, expected = sorted(file.space_id for file in files), sorted(spaces)
+    if found != expected:
+        yield Problem("tablespaces", str(expected), str(found), "the files are of other tablespaces")
+
+
+def whole_rows(tables: Sequence[ShownTable], rows: tuple[tuple[bytes | None, ...], ...] = _ROWS) -> Iterator[Problem]:
+    """SDI64: a table has the rows that it was made with, or none: TRUNCATE takes all, and a copy begins without."""
+    for table in tables:
+        found = tuple(row[:2] for row in table.rows)
+        if found and found != rows:
+            yield Problem(f"rows of {table.place}", f"{rows}, or none", str(found), "a statement was done in part")

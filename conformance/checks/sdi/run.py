@@ -27,7 +27,9 @@ _TABLES: Final = (
     "SELECT TABLE_SCHEMA, TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA IN ({schemas})"
     " AND ENGINE = 'InnoDB' ORDER BY 1, 2"
 )
-_TABLESPACES: Final = "SELECT SPACE, NAME FROM INFORMATION_SCHEMA.INNODB_TABLESPACES WHERE SPACE_TYPE <> 'Undo'"
+_TABLESPACES: Final = (
+    "SELECT SPACE, NAME FROM INFORMATION_SCHEMA.INNODB_TABLESPACES WHERE SPACE_TYPE <> 'Undo' AND NAME LIKE '{names}'"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +122,10 @@ def rows_of(connection: Connection, schema: str, name: str) -> tuple[tuple[bytes
     return tuple(sorted(rows, key=lambda row: [value or b"" for value in row]))
 
 
-def tablespace_facts(connection: Connection) -> dict[int, Facts]:
-    """Return the server's facts about each tablespace, by its id. The name is one fact more."""
-    found = connection.execute(_TABLESPACES).texts()
+def tablespace_facts(connection: Connection, names: str = "%") -> dict[int, Facts]:
+    """Return the server's facts about each tablespace, by its id. The name is one fact more. ``names``: as LIKE has
+    it."""
+    found = connection.execute(_TABLESPACES.format(names=names)).texts()
     return {
         int(str(space)): {
             **tablespace_facts_of_server(lambda sql: connection.execute(sql).texts(), str(name)),

@@ -105,6 +105,7 @@ _OPTIONS: Final = (
     "SELECT CREATE_OPTIONS FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}"
 )
 _OPTION: Final = re.compile(r"""(\w+)=(?:"([^"]*)"|'([^']*)'|(\S+))""")
+_PARTITIONED: Final = "partitioned"  # stands among the options without a value; the partitions are facts of their own
 _TABLESPACE: Final = """
     SELECT t.NAME, t.SPACE, t.FLAG, t.ROW_FORMAT, t.PAGE_SIZE, t.ZIP_PAGE_SIZE, t.SPACE_TYPE, t.ENCRYPTION,
         TRIM(LEADING './' FROM f.FILE_NAME),
@@ -124,8 +125,13 @@ def facts_of_server(query: Callable[[str], Sequence[Row]], schema: str, table: s
     for what, (sql, names) in _QUERIES.items():
         for name, *values in query(sql.format(schema=_hex(schema), table=_hex(table))):
             facts |= _named(what, name or "", dict(zip(names, values, strict=True)))
-    for (text,) in query(_OPTIONS.format(schema=_hex(schema), table=_hex(table))):
+    options = query(_OPTIONS.format(schema=_hex(schema), table=_hex(table)))
+    for (text,) in options:
         facts |= {f"option {name.upper()}": "".join(values) for name, *values in _OPTION.findall(text or "")}
+        if other := "NULL" if text is None else " ".join(_OPTION.sub("", text).replace(_PARTITIONED, "").split()):
+            facts["options: other words"] = other
+    if facts and len(options) != 1:
+        facts["options: rows"] = str(len(options))
     return facts
 
 

@@ -55,6 +55,16 @@ def dictionary(**values: Any) -> Callable[[SdiFile], SdiFile]:
     return objects(change)
 
 
+def _shown(**values: Any) -> Callable[[Observed], Observed]:
+    """Other answers of the server about the table ``t``."""
+
+    def apply(seen: Observed) -> Observed:
+        tables = [replace(table, **values) if table.name == "t" else table for table in seen.outcome.tables]
+        return seen.with_outcome(tables=tables)
+
+    return apply
+
+
 def _flags(file: SdiFile, *, sdi: bool) -> SdiFile:
     value = file.flags.value & ~_SDI | (_SDI if sdi else 0)
     return replace(file, flags=SpaceFlags.of(value))
@@ -159,6 +169,9 @@ _FAULTS: Final[tuple[tuple[str, str, str, Callable[[Observed], Observed]], ...]]
     ("SDI25", "record-lost", "A rollback loses no record.", _after("refused", _NO_TABLESPACE)),
     ("SDI27", "file-only", "The dictionary has what the file has.", in_file(_OTHER)),
     ("SDI27", "no-dictionary", "The dictionary has the table.", lambda s: s.with_outcome(tables=[])),
+    ("SDI27", "space", "A tablespace is the same in both places.",
+     in_file(lambda f: replace(f, facts={**f.facts, "encryption": "Y"}))),
+    ("SDI27", "text", "SHOW CREATE TABLE says what the file has.", _shown(create="CREATE TABLE `t` (\n)")),
     ("SDI29", "lob-page", "BLOB pages have the type SDI_BLOB.",
      in_file(fields(pages=((3, int(PageType.LOB_FIRST)),)))),
     ("SDI29", "zblob", "SDI_ZBLOB is for compressed tablespaces.",
@@ -177,6 +190,8 @@ _FAULTS: Final[tuple[tuple[str, str, str, Callable[[Observed], Observed]], ...]]
     ("SDI64", "unfinished", "What was not committed is gone.",
      lambda s: s.with_outcome(tables=[table for table in s.outcome.tables if table.name != "t"])),
     ("SDI64", "damaged", "After recovery the file is whole.", in_file(fields(error="page[3].checksum"))),
+    ("SDI64", "space-alone", "A tablespace has a file.", lambda s: s.with_outcome(files=s.outcome.files[1:])),
+    ("SDI64", "row-lost", "A statement is done in whole or not at all.", _shown(rows=((b"1", None),))),
     ("SDI65", "byte", "The reader and ibd2sdi find the same bytes.",
      in_file(objects(lambda item: item._replace(text=item.text.replace(b"utf8", b"utf9"))))),
     ("SDI65", "refused", "ibd2sdi reads the file.", in_file(_printed(code=1, stored=b"", pretty=b""))),

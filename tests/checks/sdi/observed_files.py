@@ -10,7 +10,7 @@ from conformance.checks.sdi import check_crashes, check_statements, check_tables
 from conformance.checks.sdi.check_old_server import Given, refuses
 from conformance.checks.sdi.data_file import read_file
 from conformance.checks.sdi.generate import DdlSequence
-from conformance.checks.sdi.run import drop, observe, run_sequence
+from conformance.checks.sdi.run import NAME, drop, observe, run_sequence
 from conformance.checks.sdi.tables import OWN, Shape
 from generators.draw import Stream
 
@@ -46,6 +46,12 @@ class Observed:
     def facts(self) -> dict[tuple[str, str], Facts]:
         """The facts of INFORMATION_SCHEMA about the tables, by schema and name."""
         return {(table.schema, table.name): table.facts for table in self.outcome.tables}
+
+    @property
+    def spaces(self) -> dict[int, Facts]:
+        """The tablespaces of the schemas alone."""
+        schemas = tuple(f"{schema}/" for schema in self.outcome.sequence.schemas)
+        return {number: facts for number, facts in self.outcome.spaces.items() if facts[NAME].startswith(schemas)}
 
     def with_outcome(self, **changes: Any) -> Observed:
         """Another outcome of the sequence."""
@@ -105,12 +111,16 @@ def judged(seen: Observed) -> dict[str, Iterable[Problem]]:
         "SDI16": refuses(seen.old),
         "SDI18": judge.records(seen.outcome),
         "SDI25": check_statements.rolled_back(seen.refused),
-        "SDI27": check_crashes.both_or_none(files, tables),
+        "SDI27": check_crashes.both_or_none(files, tables, seen.outcome.spaces),
         "SDI53": check_statements.altered(seen.altered),
         "SDI55": check_tablespaces.in_no_dictionary(seen.listed, [seen.file]),
         "SDI56": check_without_sdi.flag_is_set(seen.opened),
         "SDI63": check_statements.truncated(seen.truncated),
-        "SDI64": check_crashes.recovered(files, tables, seen.outcome.spaces),
+        "SDI64": chain(
+            check_crashes.recovered(files, tables, seen.outcome.spaces),
+            check_crashes.no_space_alone(files, seen.spaces),
+            check_crashes.whole_rows(tables, ((b"1", None), (b"2", None))),
+        ),
         "SDI66": chain(
             judge.compared(seen.file, seen.facts), judge.compared_tablespace(seen.file, seen.outcome.spaces)
         ),
