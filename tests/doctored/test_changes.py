@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance import checks
 from conformance.servers.recording.files import Entry
 from tests.doctored.answer_changes import ANSWERS
 from tests.doctored.log_changes import LOG
 from tests.doctored.other_changes import OTHERS
-from tests.doctored.outcomes import outcome, table
+from tests.doctored.outcomes import TRUST, outcome, table
 from tests.doctored.plan import KINDS, Module, Planned, draw, plan
 from tests.doctored.shapes import Err, Ok, Rows, answers_of, events_of, sealed, with_answers, with_events
 from tests.servers.recording.altered import packets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def entry(kind: str, answer: Any) -> Entry:
@@ -151,4 +158,30 @@ def test_the_table_counts_each_kind() -> None:
     assert table(rows).splitlines()[2:] == [
         "| rows: value | 2 | 1 |  |  |  |  |  | 1 |",
         "| all | 2 | 1 |  |  |  |  |  | 1 |",
+    ]
+
+
+MODULES = {
+    f"{path.parent.name}.{path.stem}.tape" for path in Path(checks.__file__).parent.glob("*/check*.py")
+}  # as a recording names them
+
+
+def stray_tapes(patterns: Iterable[str]) -> list[str]:
+    """The patterns that fit no module, and the alternatives that do."""
+    found = []
+    for pattern in patterns:
+        names = re.sub(r"\(\?!.*?\)\\\.\)|\(\?!.*?\)", "", pattern)
+        group = re.search(r"\(([^()?]*)\)", names)
+        each = [names.replace(f"({group[1]})", name) for name in group[1].split("|")] if group else [names]
+        found += [one for one in each if not any(re.search(one, module) for module in MODULES)]
+    return found
+
+
+def test_what_is_trusted_is_so_in_modules_that_there_are() -> None:
+    """A module that was renamed leaves its reasons behind: what it trusted is unseen then."""
+    patterns = [entry["tape"] for entry in tomllib.loads(TRUST.read_text("utf-8"))["trusted"] if "tape" in entry]
+    assert stray_tapes(patterns) == []
+    assert stray_tapes(["^conditions\\.", "^sdi\\.check_(crashes|gone)\\."]) == [
+        "^conditions\\.",
+        "^sdi\\.check_gone\\.",
     ]
