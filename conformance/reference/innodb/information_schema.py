@@ -6,6 +6,7 @@ A fact is a name such as ``column a: type`` and a text. Both sides give the fact
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import DecodeError
@@ -106,6 +107,7 @@ _OPTIONS: Final = (
 )
 _OPTION: Final = re.compile(r"""(\w+)=(?:"([^"]*)"|'([^']*)'|(\S+))""")
 _PARTITIONED: Final = "partitioned"  # stands among the options without a value; the partitions are facts of their own
+_ROWS: Final = "rows"
 _TABLESPACE: Final = """
     SELECT t.NAME, t.SPACE, t.FLAG, t.ROW_FORMAT, t.PAGE_SIZE, t.ZIP_PAGE_SIZE, t.SPACE_TYPE, t.ENCRYPTION,
         TRIM(LEADING './' FROM f.FILE_NAME),
@@ -120,29 +122,29 @@ _TABLESPACE_FACTS: Final = (
 
 
 def facts_of_server(query: Callable[[str], Sequence[Row]], schema: str, table: str) -> Facts:
-    """The facts that INFORMATION_SCHEMA gives; none at all if there is no such table."""
+    """The facts that INFORMATION_SCHEMA gives; none at all if there is no such table. A row too many is one more."""
     facts: Facts = {}
     for what, (sql, names) in _QUERIES.items():
-        for name, *values in query(sql.format(schema=_hex(schema), table=_hex(table))):
+        rows = query(sql.format(schema=_hex(schema), table=_hex(table)))
+        for name, *values in rows:
             facts |= _named(what, name or "", dict(zip(names, values, strict=True)))
+        for name, count in Counter(name or "" for name, *_ in rows).items():
+            facts |= _named(what, name, {_ROWS: str(count) if count > 1 else None})
     options = query(_OPTIONS.format(schema=_hex(schema), table=_hex(table)))
     for (text,) in options:
         facts |= {f"option {name.upper()}": "".join(values) for name, *values in _OPTION.findall(text or "")}
         if other := "NULL" if text is None else " ".join(_OPTION.sub("", text).replace(_PARTITIONED, "").split()):
             facts["options: other words"] = other
     if facts and len(options) != 1:
-        facts["options: rows"] = str(len(options))
+        facts[f"options: {_ROWS}"] = str(len(options))
     return facts
 
 
 def tablespace_facts_of_server(query: Callable[[str], Sequence[Row]], name: str) -> Facts:
     """The facts about a tablespace that INFORMATION_SCHEMA gives; none at all if there is no such tablespace."""
-    return {
-        fact: value
-        for found in query(_TABLESPACE.format(name=_hex(name)))
-        for fact, value in zip(_TABLESPACE_FACTS, found[1:], strict=True)
-        if value
-    }
+    rows = query(_TABLESPACE.format(name=_hex(name)))
+    facts = {fact: value for found in rows for fact, value in zip(_TABLESPACE_FACTS, found[1:], strict=True) if value}
+    return facts | ({_ROWS: str(len(rows))} if len(rows) > 1 else {})
 
 
 def tablespace_facts_of_file(space: Tablespace, record: Json) -> Facts:

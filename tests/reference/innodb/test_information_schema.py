@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.reference.innodb.information_schema import facts_of_server
+from conformance.reference.innodb.information_schema import facts_of_server, tablespace_facts_of_server
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +42,21 @@ def options(*rows: Row, table: Sequence[Row] = (_TABLE,)) -> dict[str, str]:
 )
 def test_every_word_of_the_options_is_a_fact(text: str | None, expected: dict[str, str]) -> None:
     assert options((text,)) == expected
+
+
+def test_a_row_that_is_there_twice_is_a_fact() -> None:
+    index = ("k", "", "", "YES", "a", None, "")
+
+    def query(sql: str) -> Sequence[Row]:
+        return (index, index, ("l", *index[1:])) if "STATISTICS" in sql else ()
+
+    facts = facts_of_server(query, "s", "t")
+    assert {name: value for name, value in facts.items() if name.endswith("rows")} == {
+        "index k: rows": "2", "options: rows": "0",
+    }  # fmt: skip
+    space = ("s/t", "5", "16417", "Dynamic", "16384", "0", "Single", "N", "s/t.ibd", "5", "16417", "0")
+    assert tablespace_facts_of_server(lambda _: (space, space), "s/t")["rows"] == "2"
+    assert "rows" not in tablespace_facts_of_server(lambda _: (space,), "s/t")
 
 
 def test_another_number_of_rows_is_a_fact() -> None:
