@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.servers.auto import Wishes, resolve
 from conformance.servers.run.process import ProcessServer
-from conformance.verdict import Verdict
+from conformance.verdict import FAILING
 from tests.live import environment
 from tests.settings.plan import OWN, PERSISTED, Run
 
@@ -52,7 +52,7 @@ def take(run: Run, report: Path, arguments: Sequence[str]) -> dict[str, Any]:
         "exit_code": done.returncode,
         "words": next((line.strip() for line in text.splitlines() if run.words and run.words in line), ""),
         "seconds": round(time.monotonic() - begun),
-        **_judged(report),
+        **judged(report),
         "as_expected": done.returncode == run.code and run.words in text,
         **({} if done.returncode == run.code else {"end": text[-2000:]}),
     }
@@ -78,7 +78,7 @@ def _set(root: Connection, scope: str, name: str, value: str) -> None:
     root.execute(f"SET {scope} {name} = {value if value.isdigit() else repr(value)}")
 
 
-def _judged(report: Path) -> dict[str, Any]:
+def judged(report: Path) -> dict[str, Any]:
     """The red rows of a report, and how many requirements passed, Cases ran and updates were compared; empty without a
     report."""
     file = report / "results.json"
@@ -87,7 +87,7 @@ def _judged(report: Path) -> dict[str, Any]:
     results = json.loads(file.read_text(encoding="utf-8"))
     rows = results["requirements"].items()
     return {
-        "red": sorted(name for name, row in rows if Verdict(row["verdict"]).failing),
+        "red": sorted(name for name, row in rows if row["verdict"] in FAILING),
         "passed": sum(row["verdict"] == "pass" for _, row in rows),
         "cases": results["totals"]["cases"],
         "updates": results["totals"]["updates_compared"],
