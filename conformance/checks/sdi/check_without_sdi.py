@@ -13,6 +13,7 @@ import pytest
 
 from conformance.checks.sdi.check_statements import exported
 from conformance.checks.sdi.data_file import read_file
+from conformance.checks.sdi.judge import NO_SDI
 from conformance.checks.sdi.servers import own_files
 from conformance.checks.sdi.tables import ROW_FORMATS
 from conformance.judge.problem import Problem
@@ -60,8 +61,9 @@ def stripped(data: bytes) -> bytes:
 def opened(case: Opened) -> Iterator[Problem]:
     """SDI14: the server opens the file, reads its rows and writes to it."""
     assert case.given.printed is not None
-    if case.given.objects or case.given.printed.code == 0:
-        yield Problem(case.given.name, "no SDI", case.given.printed.stored[:80].decode(), "the file given has SDI")
+    if case.given.objects or not case.given.printed.refused or NO_SDI not in case.given.printed.errors:
+        got = f"exit code {case.given.printed.code}, {case.given.printed.stored[:80]!r}, {case.given.printed.errors}"
+        yield Problem(case.given.name, f"no SDI, and from ibd2sdi: {NO_SDI}", got, "the file given has SDI")
     if case.error:
         yield Problem("IMPORT TABLESPACE", "accepted", case.error, "a file without SDI is refused")
     elif case.rows != case.expected:

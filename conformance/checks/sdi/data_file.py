@@ -26,12 +26,14 @@ _ORIGINAL_TYPE: Final = slice(28, 30)  # of a page with page compression
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printed:
-    """The output of ibd2sdi: ``stored`` with --skip-pretty, ``pretty`` without."""
+    """The output of ibd2sdi: ``stored`` with --skip-pretty, ``pretty`` without. ``refused``: in both forms it prints
+    nothing, and ends with exit code 1."""
 
     stored: bytes = b""
     pretty: bytes = b""
     code: int = 0
     errors: str = ""
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,4 +153,5 @@ def print_file(name: str, data: bytes, ibd2sdi: Program) -> Printed:
     return Printed(
         stored=stored.stdout, pretty=pretty.stdout, code=stored.returncode or pretty.returncode,
         errors=stored.stderr.decode("utf-8", "replace"),
+        refused=all((run.returncode, run.stdout) == (1, b"") for run in (stored, pretty)),
     )  # fmt: skip

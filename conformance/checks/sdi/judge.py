@@ -29,7 +29,7 @@ _SYSTEM: Final = 0  # the space id of the system tablespace, which no tablespace
 _SHOWN: Final = 120
 _TYPES: Final = {TABLE: "Table", TABLESPACE: "Tablespace"}
 _KEYS: Final = ("mysqld_version_id", "dd_version", "sdi_version", "dd_object_type", "dd_object")
-_NO_SDI: Final = "SDI doesn't exist"
+NO_SDI: Final = "SDI doesn't exist"
 _CHECKSUM: Final = "is corrupted. Checksum verification failed."
 
 
@@ -182,10 +182,8 @@ def has_none(file: SdiFile) -> Iterator[Problem]:
         yield Problem(file.name, "no SDI", f"flags {file.flags.value:#x}, {file.root}, {len(file.objects)} records",
                       "a tablespace has SDI that must have none")  # fmt: skip
     assert file.printed is not None
-    if file.printed.code == 0 or (not session and _NO_SDI not in file.printed.errors):
-        yield Problem(
-            file.name, _NO_SDI, file.printed.errors or repr(file.printed.stored[:_SHOWN]), "ibd2sdi finds SDI"
-        )
+    if file.printed.code == 0 or (not session and NO_SDI not in file.printed.errors):
+        yield Problem(file.name, NO_SDI, file.printed.errors or repr(file.printed.stored[:_SHOWN]), "ibd2sdi finds SDI")
 
 
 def records(outcome: SequenceOutcome) -> Iterator[Problem]:

@@ -115,6 +115,11 @@ def _taken(change: Callable[[SdiFile], SdiFile]) -> Callable[[Observed], Observe
     return lambda seen: replace(seen, opened=replace(seen.opened, taken=change(seen.opened.taken)))
 
 
+def _given(**values: Any) -> Callable[[Observed], Observed]:
+    change = _printed(**values)
+    return lambda seen: replace(seen, opened=replace(seen.opened, given=change(seen.opened.given)))
+
+
 _NO_TABLE: Final = objects(lambda item: None if item.type == TABLE else item)
 _NO_TABLESPACE: Final = objects(lambda item: item if item.type == TABLE else None)
 _TWICE: Final[Callable[[SdiFile], SdiFile]] = lambda file: replace(file, objects=(file.objects[0], *file.objects))  # noqa: E731
@@ -142,6 +147,8 @@ _FAULTS: Final[tuple[tuple[str, str, str, Callable[[Observed], Observed]], ...]]
     ("SDI10", "ordinary", "The id of the index is -1.", in_file(fields(index_ids=frozenset((157,))))),
     ("SDI14", "refused", "The server opens a file without SDI.", _of("opened", error="1815")),
     ("SDI14", "rows-lost", "The server reads all rows of it.", _opened_rows),
+    ("SDI14", "printed", "ibd2sdi finds no SDI in the file given, in either form.", _given(refused=False)),
+    ("SDI14", "other-words", "ibd2sdi says why it prints nothing.", _given(errors="no such thing")),
     ("SDI15", "not-set", "The flag is set where SDI is.", in_file(_without_flag)),
     ("SDI15", "no-root", "Where the flag is set, there is SDI.", in_file(fields(root=SdiRoot(1, 0)))),
     ("SDI16", "opened", "An older server refuses the file.", _of("old", with_sdi=0)),
