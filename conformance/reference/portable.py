@@ -103,7 +103,7 @@ def is_number(text: str) -> bool:
 
 def what_lacks(error: Exception) -> str:
     """The end of a message about data that are not complete: the name that is not there. Other words are Python's."""
-    return f": {shown(error)}" if isinstance(error, KeyError) else ""
+    return f": {shown(error.args[0])} is missing" if isinstance(error, KeyError) and error.args else ""
 
 
 _deep = Lock()

@@ -122,7 +122,7 @@ def test_a_definition_with_thousands_of_digits_is_refused(where: str) -> None:
 
 
 def test_of_foreign_errors_only_a_missing_name_is_told() -> None:
-    assert what_lacks(KeyError("columns")) == ": KeyError('columns')"
+    assert what_lacks(KeyError("columns")) == ": 'columns' is missing"
     assert what_lacks(TypeError("words of Python")) == ""
 
 

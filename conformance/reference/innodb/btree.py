@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.reference.errors import CodecError
+from conformance.reference.innodb.extents import Extents
 from conformance.reference.innodb.pages import FIL_NULL, PageType
 from conformance.reference.innodb.records import check_directory, index_id, is_compact, level, origins, read_record
 
@@ -126,29 +127,50 @@ def leaf_records(
 
     ``damage`` gets the errors of pages and records. The walk then goes on with the next one that can be read.
     """
-    if damage is None:
-        for page in leaves(space, root, index, kind, owner=owner):
-            for origin in origins(page):
-                yield page, read_record(page, origin, index)
-        return
-    for page in _readable_leaves(space, root, index, kind, owner, damage):
-        chain = origins(page)
-        while True:
-            try:
-                place = next(chain, None)
-                if place is None:
-                    break
-                record = read_record(page, place, index)
-            except CodecError as error:
-                damage(error)
-                continue
+    for page in leaf_pages(space, root, index, kind, owner=owner, damage=damage):
+        for record in page_records(page, index, damage):
             yield page, record
+
+
+def leaf_pages(
+    space: Tablespace,
+    root: int,
+    index: IndexFormat,
+    kind: PageType = PageType.INDEX,
+    *,
+    owner: int | None = None,
+    damage: Damage | None = None,
+) -> Iterator[Page]:
+    """The leaves of :func:`leaf_records`."""
+    if damage is None:
+        return leaves(space, root, index, kind, owner=owner)
+    return _readable_leaves(space, root, index, kind, owner, damage)
+
+
+def page_records(page: Page, index: IndexFormat, damage: Damage | None = None) -> Iterator[Record]:
+    """The records of one page in key order. ``damage`` as in :func:`leaf_records`."""
+    chain = origins(page)
+    while True:
+        try:
+            place = next(chain, None)
+            if place is None:
+                return
+            record = read_record(page, place, index)
+        except CodecError as error:
+            if damage is None:
+                raise
+            damage(error)
+            continue
+        yield record
 
 
 def _readable_leaves(
     space: Tablespace, root: int, index: IndexFormat, kind: PageType, owner: int | None, damage: Damage
 ) -> Iterator[Page]:
-    """The leaves; behind the first damage those that the level above leads to, as far as each can be read."""
+    """The leaves; behind the first damage those that the level above leads to, then all others of the file.
+
+    A damaged node loses the leaves below it. So every page in use is asked at last whether it is a leaf of this index.
+    """
     done: set[int] = set()
     try:
         for page in leaves(space, root, index, kind, owner=owner):
@@ -166,6 +188,28 @@ def _readable_leaves(
             page = index_page(space, number, kind, check=False)
             if level(page):
                 raise page.error("wrong-page", "the page is no leaf", 64, "level", 0, level(page))
+            _check_format(page, index)
+        except CodecError as error:
+            damage(error)
+            continue
+        yield page
+    if owner is not None:
+        yield from _other_leaves(space, index, kind, owner, done, damage)
+
+
+def _other_leaves(
+    space: Tablespace, index: IndexFormat, kind: PageType, owner: int, done: set[int], damage: Damage
+) -> Iterator[Page]:
+    """The leaves of an index that no page leads to any more, in the order of the file. Freed pages are left out."""
+    extents = Extents(space, damage)
+    for number in range(1, space.pages):
+        if number in done or extents.is_free(number):
+            continue
+        try:
+            page = space.page(number)
+            if page.type != kind or index_id(page) != owner or level(page):
+                continue
+            page = index_page(space, number, kind, check=False)
             _check_format(page, index)
         except CodecError as error:
             damage(error)

@@ -19,6 +19,8 @@ from conformance.reference.tables.charsets import COLLATIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from conformance.reference.tables.charsets import Collation
+
 Json = dict[str, Any]
 
 WHOLE: Final = 0xFFFFFFFF  # the length of an index element that is no part of the key
@@ -105,6 +107,15 @@ def private_data(text: str) -> dict[str, str]:
     return dict(item.split("=", 1) for item in text.split(";") if "=" in item)
 
 
+def collation_of(entry: Mapping[str, Any]) -> Collation:
+    """The collation of a column or table. Raises for one that no server of MySQL has compiled in."""
+    found = COLLATIONS.get(entry["collation_id"])
+    if found is None:
+        raise Unsupported("unknown-collation", "the collation is not known", got=entry["collation_id"],
+                          path=(str(entry["name"]),))  # fmt: skip
+    return found
+
+
 def fixed_size(column: Mapping[str, Any]) -> int | None:
     """The stored length of a column in COMPACT records; None if each value has its own."""
     if column["name"] in _SYSTEM_SIZES and column["hidden"] != 1:
@@ -124,10 +135,7 @@ def fixed_size(column: Mapping[str, Any]) -> int | None:
         octets = (len(column["elements"]) + 7) // 8
         return 8 if octets > 4 else octets
     if kind == ColumnType.STRING:
-        collation = COLLATIONS.get(column["collation_id"])
-        if collation is None:
-            raise Unsupported("unknown-collation", "the collation of a column is not known", got=column["collation_id"],
-                              path=(column["name"],))  # fmt: skip
+        collation = collation_of(column)
         same = collation.max_bytes == _WIDE.get(collation.charset, 1)
         size = int(column["char_length"])
         return size if same and 0 < size <= _LARGEST_FIXED else None  # CHAR(0) has a length, as VARCHAR has
@@ -191,14 +199,19 @@ def parts(table: Json) -> Iterator[Json]:
         yield from partition.get("subpartitions") or [partition]
 
 
+def bad_entry(table: Json, error: Exception) -> DecodeError:
+    """The error for an entry whose values contradict each other, in other words than Python's."""
+    return DecodeError("bad-dictionary", f"the dictionary entry has a value that no server writes{what_lacks(error)}",
+                       path=(f"table {table.get('name')}",))  # fmt: skip
+
+
 @contextmanager
 def dictionary_errors(table: Json) -> Iterator[None]:
     """Turn errors about what the dictionary's entry lacks into declared ones."""
     try:
         yield
     except (KeyError, IndexError, ValueError, TypeError) as error:
-        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete{what_lacks(error)}",
-                          path=(str(table.get("name")),)) from None  # fmt: skip
+        raise bad_entry(table, error) from None
 
 
 def clustered_indexes(table: Json) -> Iterator[ClusteredIndex]:

@@ -10,10 +10,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.errors import DecodeError
-from conformance.reference.innodb.dictionary import WHOLE, ColumnType, Json, RowFormat, private_data
+from conformance.reference.innodb.dictionary import (
+    WHOLE,
+    ColumnType,
+    Json,
+    RowFormat,
+    bad_entry,
+    collation_of,
+    private_data,
+)
+from conformance.reference.innodb.dictionary_entry import table_entry, tablespace_entry
 from conformance.reference.innodb.show_create_table import PARTITION_TYPES, table_options
 from conformance.reference.portable import what_lacks
-from conformance.reference.tables.charsets import COLLATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -156,6 +164,7 @@ def tablespace_facts_of_file(space: Tablespace, record: Json) -> Facts:
         row_format = "Any"
     else:
         row_format = "Dynamic" if flags.atomic_blobs else "Compact or Redundant"
+    record = tablespace_entry(record)
     try:
         private, options = private_data(record["se_private_data"]), private_data(record["options"])
         values = (
@@ -182,18 +191,18 @@ def _named(what: str, name: str, values: Mapping[str, str | None]) -> Facts:
 
 def facts_of_file(table: Json) -> Facts:
     """The facts that the dictionary information gives."""
+    table = table_entry(table)
     try:
         return _facts_of_file(table)
     except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
-        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete{what_lacks(error)}",
-                          path=(str(table.get("name")),)) from None  # fmt: skip
+        raise bad_entry(table, error) from None
 
 
 def _facts_of_file(table: Json) -> Facts:
     facts = _named("table", "", {
         "engine": table["engine"],
         "row format": RowFormat(table["row_format"]).name,
-        "collation": COLLATIONS[table["collation_id"]].name,
+        "collation": collation_of(table).name,
         "comment": table["comment"],
     })  # fmt: skip
     facts |= {f"option {name}": value for name, value in table_options(table)}
@@ -248,13 +257,13 @@ def _column(column: Json, position: int) -> Mapping[str, str | None]:
         ("VIRTUAL GENERATED" if column["is_virtual"] else "STORED GENERATED") if generated else "",
         "INVISIBLE" if column["hidden"] == _INVISIBLE else "",
     ]
-    text = column["type"] in _TEXTS and COLLATIONS[column["collation_id"]].name != "binary"
+    text = column["type"] in _TEXTS and collation_of(column).name != "binary"
     return {
         "position": str(position),
         "type": column["column_type_utf8"],
         "nullable": "YES" if column["is_nullable"] else "NO",
         "default": None if column["default_value_utf8_null"] else column["default_value_utf8"],
-        "collation": COLLATIONS[column["collation_id"]].name if text else None,
+        "collation": collation_of(column).name if text else None,
         "expression": generated,
         "extra": " ".join(item for item in extra if item),
         "srs": None if column["srs_id_null"] else str(column["srs_id"]),
@@ -276,7 +285,7 @@ def _index(index: Json, table: Json) -> Mapping[str, str | None]:
             and column["type"] not in {ColumnType.ENUM, ColumnType.SET}
             and (element["length"] != column["char_length"] or column["type"] in _BLOBS)
         ):  # fmt: skip
-            name += f"({element['length'] // COLLATIONS[column['collation_id']].max_bytes})"
+            name += f"({element['length'] // collation_of(column).max_bytes})"
         keys.append(name + (" DESC" if element["order"] == 3 else ""))
     return {
         "uniqueness": "UNIQUE" if index["type"] in {1, 2} else "",

@@ -11,6 +11,7 @@ from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.innodb.btree import leaf_records
 from conformance.reference.innodb.column_values import column_value
 from conformance.reference.innodb.dictionary import WHOLE, ColumnType, clustered_indexes, dictionary_errors, parts
+from conformance.reference.innodb.dictionary_entry import HIDDEN_BY_ENGINE, table_entry
 from conformance.reference.innodb.lob import open_first, open_value
 from conformance.reference.innodb.pages import PageType
 from conformance.reference.innodb.records import OffPage, index_id
@@ -105,8 +106,16 @@ class LobReader:
 def table_objects(space: Tablespace, *, damage: Damage | None = None) -> Iterator[Json]:
     """The dictionary's entries of the tables in a tablespace. ``damage`` gets the errors, and the others follow."""
     for found in sdi_objects(space, damage=damage):
-        if found.type == TABLE:
-            yield found.object["dd_object"]
+        if found.type != TABLE:
+            continue
+        try:
+            entry = table_entry(found.object["dd_object"])
+        except CodecError as error:
+            if damage is None:
+                raise
+            damage(error)
+            continue
+        yield entry
 
 
 def rows(
@@ -115,6 +124,7 @@ def rows(
     """The rows of tables in this file, in the order of their keys.
 
     ``deleted``: also those that wait for purge. ``tables`` may come from another file, for partitions.
+    Tables that the engine hides, such as those of FULLTEXT indexes, have no rows of users.
     ``damage`` gets the errors of pages and records, and the other rows follow; else the first one is raised.
     """
     listed = list(tables)
@@ -123,7 +133,9 @@ def rows(
             columns = {column["name"]: column for column in table["columns"]}
             names = [(part["name"] if table["partitions"] else None) for part in parts(table)]
             schema, name = str(table["schema_ref"]), str(table["name"])
-        for partition, index in zip(names, _indexes_in(space, table, alone=len(listed) == 1), strict=True):
+        if table.get("hidden") == HIDDEN_BY_ENGINE:
+            continue  # its entry does not have the fields of its records
+        for partition, index in zip(names, indexes_in(space, table, alone=len(listed) == 1), strict=True):
             if index is None:
                 continue
             with dictionary_errors(table):
@@ -139,7 +151,7 @@ def rows(
                 yield StoredRow(row, record, index, kinds)
 
 
-def _indexes_in(space: Tablespace, table: Json, *, alone: bool) -> Iterator[ClusteredIndex | None]:
+def indexes_in(space: Tablespace, table: Json, *, alone: bool) -> Iterator[ClusteredIndex | None]:
     """The clustered index of each part of a table; None for a part in another file.
 
     A file of a server from before the dictionary information has one table, whose clustered index is its first. So a

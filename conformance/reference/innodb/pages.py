@@ -122,9 +122,22 @@ class SpaceFlags(NamedTuple):
     @property
     def sdi_offset(self) -> int:
         """Where page 0 has version and root of the SDI, behind its extent descriptors and the encryption block."""
-        extent = (1 << 20) // self.logical if self.logical <= 16384 else 64
-        descriptor = 24 + (extent * 2 + 7) // 8
-        return _XDES_HEADER + descriptor * (self.physical // extent) + INFO_SIZE
+        return _XDES_HEADER + self.descriptor * (self.physical // self.extent) + INFO_SIZE
+
+    @property
+    def extent(self) -> int:
+        """The number of pages in an extent."""
+        return (1 << 20) // self.logical if self.logical <= 16384 else 64
+
+    @property
+    def descriptor(self) -> int:
+        """The size of an extent's descriptor."""
+        return 24 + (self.extent * 2 + 7) // 8
+
+    def descriptor_place(self, page: int) -> tuple[int, int]:
+        """The page and the offset of the descriptor of the extent that a page is in."""
+        inside = page % self.physical
+        return page - inside, _XDES_HEADER + self.descriptor * (inside // self.extent)
 
     @property
     def encryption_offset(self) -> int:

@@ -205,7 +205,7 @@ def check_directory(page: Page) -> None:
                 raise page.error("bad-directory", "the slot of the directory does not own these records", slot_at,
                                  "directory", f"{origin} of {owned}", f"{slot} of {own}")  # fmt: skip
             count, slot_at, owned = count - 1, slot_at - 2, 0
-    free = _free_list(page, compact=compact)
+    free = free_list(page, compact=compact)
     size = page.u2(42, "n_heap") & 0x7FFF
     if count or len(chain) + len(free) != size or heap != set(range(size)) - _heap_numbers(page, free, number_at):
         raise page.error("bad-directory", "the page has other records, slots or heap numbers than it says", 38,
@@ -220,8 +220,8 @@ def _heap_numbers(page: Page, found: list[int], number_at: int) -> set[int]:
     return {page.u2(origin - number_at, "heap_number") >> 3 for origin in found}
 
 
-def _free_list(page: Page, *, compact: bool) -> list[int]:
-    """Origins of the records that are free to be used again."""
+def free_list(page: Page, *, compact: bool) -> list[int]:
+    """Origins of the records that are free to be used again: removed ones, and those that moved to another place."""
     at, left, found, here = 44, page.u2(42, "n_heap") & 0x7FFF, list[int](), page.u2(44, "free")
     while here:
         if not RECORDS < here < len(page.data) or len(found) >= left:

@@ -11,9 +11,10 @@ import re
 from posixpath import dirname
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.errors import DecodeError
-from conformance.reference.innodb.dictionary import WHOLE, ColumnType, Json, private_data
-from conformance.reference.portable import base64_bytes, folded, read_json, what_lacks
+from conformance.reference.errors import Unsupported
+from conformance.reference.innodb.dictionary import WHOLE, ColumnType, Json, bad_entry, collation_of, private_data
+from conformance.reference.innodb.dictionary_entry import HIDDEN_BY_ENGINE, table_entry, tablespace_entry
+from conformance.reference.portable import base64_bytes, folded, read_json
 from conformance.reference.sql.quoting import quote_identifier as quoted
 from conformance.reference.tables.charsets import BINARY, COLLATIONS, DEFAULT_COLLATIONS, text_of
 
@@ -52,12 +53,19 @@ _WIDE: Final = ("ucs2", "utf16", "utf16le", "utf32")  # character sets in which 
 
 
 def create_table(table: Json, tablespace: Json | None = None) -> str:
-    """The statement for a table; ``tablespace`` is the object of type 2 that stands beside it."""
+    """The statement for a table; ``tablespace`` is the object of type 2 that stands beside it.
+
+    Raises for a table without a definition: one that the storage engine hides, such as those of FULLTEXT indexes.
+    """
+    table = table_entry(table)
+    tablespace = {} if tablespace is None else tablespace_entry(tablespace)
+    if table["hidden"] == HIDDEN_BY_ENGINE:
+        raise Unsupported("hidden-table", "the table is hidden, and no statement makes it",
+                          path=(f"{table['schema_ref']}.{table['name']}",))  # fmt: skip
     try:
-        return _create_table(table, tablespace or {})
+        return _create_table(table, tablespace)
     except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
-        raise DecodeError("bad-dictionary", f"the dictionary entry of the table is not complete{what_lacks(error)}",
-                          path=(str(table.get("name")),)) from None  # fmt: skip
+        raise bad_entry(table, error) from None
 
 
 def _create_table(table: Json, tablespace: Json) -> str:
@@ -105,7 +113,7 @@ def _column(column: Json, table: Json) -> str:
 def _attributes(column: Json, table_collation: int) -> Iterator[str]:
     options, kind, number = private_data(column["options"]), column["type"], column["collation_id"]
     if kind in _CHARACTER and (number != BINARY or kind in {ColumnType.ENUM, ColumnType.SET}):
-        collation = COLLATIONS[number]
+        collation = collation_of(column)
         explicit = column["is_explicit_collation"]
         if explicit or number != table_collation:
             yield f"CHARACTER SET {collation.charset}"
@@ -194,7 +202,7 @@ def _index(index: Json, table: Json) -> str:
     if index["is_algorithm_explicit"]:
         text += _ALGORITHMS.get(index["algorithm"], "")
     size = options.get("block_size", "0")
-    if size not in {"0", private_data(table["options"])["key_block_size"]}:
+    if size not in {"0", private_data(table["options"]).get("key_block_size")}:
         text += f" KEY_BLOCK_SIZE={size}"
     if index["comment"]:
         text += f" COMMENT {_string(index['comment'])}"
@@ -213,7 +221,7 @@ def _key_part(element: Json, column: Json, kind: int) -> str:
         length, whole = element["length"], column["char_length"]
         character = column["type"] in _CHARACTER and column["type"] not in {ColumnType.ENUM, ColumnType.SET}
         if kind not in _WHOLE_KEYS and character and (length != whole or column["type"] in _BLOBS):
-            text += f"({length // COLLATIONS[column['collation_id']].max_bytes})"
+            text += f"({length // collation_of(column).max_bytes})"
     return text + (" DESC" if element["order"] == _DESCENDING else "")
 
 
@@ -245,7 +253,7 @@ def _options(table: Json, tablespace: Json) -> str:
     if size != "0" and "tablespace_ref" not in table:  # of a file of the table's own
         text += f" /*!80023 AUTOEXTEND_SIZE={size} */"
     text += f" ENGINE={table['engine']}"
-    collation = COLLATIONS[table["collation_id"]]
+    collation = collation_of(table)
     text += f" DEFAULT CHARSET={collation.charset}"
     if DEFAULT_COLLATIONS[collation.charset] != collation.id or collation.id == _UTF8MB4_0900_AI_CI:
         text += f" COLLATE={collation.name}"

@@ -161,6 +161,11 @@ class ColumnType(NamedTuple):
         return self.real_type in (ENUM, SET)
 
 
+def char_type(size: int) -> ColumnType:
+    """The type of CHAR and BINARY columns of at most ``size`` bytes (binlog-events 9.1)."""
+    return ColumnType(STRING, STRING ^ (size & 0x300) >> 4 | (size & 0xFF) << 8)
+
+
 def known_type(code: int) -> bool:
     return code in _KNOWN
 

@@ -248,8 +248,7 @@ def column_type(table: Table, column: Column) -> ColumnType:
     if kind in _TEMPORAL:
         return ColumnType(_TEMPORAL[kind], column.scale or 0)
     if kind in ("CHAR", "BINARY"):
-        size = length * _max_bytes(table, column)
-        return ColumnType(types.STRING, types.STRING ^ (size & 0x300) >> 4 | (size & 0xFF) << 8)
+        return types.char_type(length * _max_bytes(table, column))
     if kind in ("VARCHAR", "VARBINARY"):
         return ColumnType(types.VARCHAR, length * _max_bytes(table, column))
     if kind == "ENUM":

@@ -5,13 +5,21 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from typing import Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.reference.errors import DecodeError
+from conformance.reference.errors import CodecError, DecodeError
+from conformance.reference.innodb.dictionary import clustered_indexes
+from conformance.reference.innodb.dictionary_entry import table_entry
+from conformance.reference.innodb.information_schema import facts_of_file
 from conformance.reference.innodb.show_create_table import create_table
+from conformance.reference.innodb.stored_tables import StoredTable, TablePart
 from tests.reference.innodb.fixture_files import DATA
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 RECORDED: list[dict[str, Any]] = json.loads(gzip.decompress((DATA / "show-create-table-9.7.4.json.gz").read_bytes()))
 
@@ -34,8 +42,110 @@ def test_show_create_table(vector: dict[str, Any]) -> None:
 @pytest.mark.parametrize("key", ["columns", "indexes", "collation_id", "partition_type"])
 def test_an_incomplete_entry_is_refused(key: str) -> None:
     table = {name: value for name, value in RECORDED[0]["table"].items() if name != key}
-    with pytest.raises(DecodeError, match="not complete"):
+    with pytest.raises(DecodeError, match=rf"table {table['name']}\.{key}: the dictionary entry lacks a key"):
         create_table(table)
+
+
+LATER = frozenset(("engine_attribute", "secondary_engine_attribute", "is_explicit_collation", "check_constraints"))
+OTHERS: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    7,
+    1 << 70,
+    1.5,
+    "",
+    "x",
+    "a=b;physical_pos=x;storage=9;row_type=x",
+    "Zm9v",
+    [],
+    [1],
+    {},
+)
+
+
+def keys(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of each key of objects, at any depth."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if isinstance(value, dict):
+            yield (*path, key)
+        yield from keys(item, (*path, key))
+
+
+def places() -> Iterator[tuple[dict[str, Any], tuple[Any, ...]]]:
+    """Each key of an entry, in at most two of the tables that have it."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    for vector in RECORDED:
+        mine = set()
+        for path in keys(vector["table"]):
+            kind = tuple(part for part in path if isinstance(part, str))
+            if kind not in mine and seen[kind] < 2:
+                mine.add(kind)
+                seen[kind] += 1
+                yield vector, path
+
+
+def altered(table: Any, path: tuple[Any, ...], *value: Any) -> Any:
+    """The entry without the key at the path, or with another value there."""
+    key, *rest = path
+    out = dict(table) if isinstance(table, dict) else list(table)
+    if rest:
+        out[key] = altered(table[key], tuple(rest), *value)
+    elif value:
+        (out[key],) = value
+    else:
+        del out[key]
+    return out
+
+
+USES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "create": create_table,
+    "rows": lambda table: [StoredTable(table_entry(table), (TablePart(None, each, None, None),)).columns
+                           for each in clustered_indexes(table_entry(table))],
+    "facts": facts_of_file,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("use", USES)
+def test_no_entry_makes_words_of_python(use: str) -> None:
+    """Drop each key in turn, and give it values of each other type."""
+    tried = 0
+    refused: list[CodecError] = []
+    for vector, path in places():
+        for table in (altered(vector["table"], path), *(altered(vector["table"], path, other) for other in OTHERS)):
+            tried += 1
+            try:
+                USES[use](table)
+            except CodecError as error:
+                refused.append(error)
+    assert tried > 2000
+    assert len(refused) > tried // 3
+    assert all(error.path for error in refused)
+    assert not [error for error in refused if re.search("Error|object at|index out|literal|<", error.message)]
+
+
+def test_keys_of_later_versions_may_be_missing() -> None:
+    """A table that uses none of what they stand for has the same text without them."""
+    plain = 0
+    for vector in RECORDED:
+        table = vector["table"]
+        paths = [path for path in keys(table) if path[-1] in LATER]
+        if any(_at(table, path) for path in paths):
+            continue
+        plain += 1
+        for path in paths:
+            table = altered(table, path)
+        assert not any(key in json.dumps(table) for key in LATER)
+        assert comparable(create_table(table, vector["tablespace"])) == comparable(vector["show"])
+    assert plain > 20
+
+
+def _at(table: Any, path: tuple[Any, ...]) -> Any:
+    for part in path:
+        table = table[part]
+    return table
 
 
 def generated(expression: str) -> str:
@@ -82,7 +192,12 @@ def test_autoextend_size_is_that_of_a_file_of_the_tables_own() -> None:
     table = json.loads(json.dumps(RECORDED[0]["table"]))
     table["options"] = f"{table['options']}explicit_tablespace=1;"
     table.pop("tablespace_ref", None)
-    space = {"options": "autoextend_size=4194304;"}
+    space = {
+        "name": "t",
+        "options": "autoextend_size=4194304;",
+        "se_private_data": "",
+        "files": [{"filename": "./t.ibd"}],
+    }
     shown = "TABLESPACE `innodb_file_per_table` */ /*!80023 AUTOEXTEND_SIZE=4194304 */ ENGINE=InnoDB"
     assert shown in create_table(table, space)
     assert "AUTOEXTEND_SIZE" not in create_table(table | {"tablespace_ref": "general"}, space)
