@@ -45,6 +45,7 @@ COMMANDS: dict[str, str] = {
     "explain": "Print the annotated hex of a binary log.",
     "sdi": "Print the dictionary information in InnoDB data files, as ibd2sdi does.",
     "lob": "List JSON documents in InnoDB data files, with their older versions.",
+    "rows": "Print the rows in InnoDB data files as JSON lines or INSERTs, deleted ones too.",
     "servers": "List, install, start and stop real MySQL servers.",
     "subjects": "List and install the built-in subjects: other people's decoders.",
     "smoke": "Prove the adapter of a decoder, step by step.",

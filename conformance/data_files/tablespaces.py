@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.console import narrate
 from conformance.keyring_file import read_keyring
@@ -13,11 +13,14 @@ from conformance.reference.innodb.pages import Tablespace
 from conformance.user_errors import InputCorrupt, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from typing import BinaryIO
 
     from conformance.reference.encryption.keyring import Keyring
+
+
+_OTHER_FILES: Final = 64  # that a command has open
 
 
 class DataFile(NamedTuple):
@@ -48,13 +51,19 @@ class _Parts:
 
 @contextmanager
 def tablespaces(
-    paths: Sequence[str], *, verify: bool = True, keyring: Path | None = None
+    paths: Sequence[str],
+    *,
+    verify: bool = True,
+    keyring: Path | None = None,
+    problem: Callable[[str, CodecError], object] | None = None,
 ) -> Iterator[Iterator[DataFile]]:
     """The tablespaces in files, in order. A file whose first page is not page 0 continues the file before it.
 
     ``keyring`` is the file with the master keys of encrypted ones. All files are opened before anything is printed.
+    ``problem`` gets the errors of first pages, and the other files follow; else the first one ends the command.
     """
     keys = read_keyring(keyring)
+    _make_room(len(paths))
     with ExitStack() as stack:
         groups: list[list[tuple[str, BinaryIO]]] = []
         for path in paths:
@@ -64,14 +73,35 @@ def tablespaces(
                 groups[-1].append((path, file))
             else:
                 groups.append([(path, file)])
-        yield (_tablespace(group, verify=verify, keyring=keys) for group in groups)
+        yield filter(None, (_tablespace(group, verify, keys, problem) for group in groups))
 
 
-def _tablespace(group: Sequence[tuple[str, BinaryIO]], *, verify: bool, keyring: Keyring | None) -> DataFile:
+def _make_room(files: int) -> None:
+    """Raise the number of files that may be open, as far as this process may."""
+    from resource import RLIMIT_NOFILE, getrlimit, setrlimit
+
+    soft, hard = getrlimit(RLIMIT_NOFILE)
+    wanted = files + _OTHER_FILES
+    if soft < wanted:
+        setrlimit(RLIMIT_NOFILE, (min(wanted, hard) if hard >= 0 else wanted, hard))
+
+
+def _tablespace(
+    group: Sequence[tuple[str, BinaryIO]],
+    verify: bool,
+    keyring: Keyring | None,
+    problem: Callable[[str, CodecError], object] | None,
+) -> DataFile | None:
     name = ", ".join(path for path, _ in group)
     window = _Parts([file for _, file in group])
     with refusals(name):
-        space = Tablespace(window, window.size, verify=verify, keyring=keyring)
+        try:
+            space = Tablespace(window, window.size, verify=verify, keyring=keyring)
+        except CodecError as error:
+            if problem is None:
+                raise
+            problem(name, error)
+            return None
     if space.torn:
         narrate(f"{name}: {space.torn} bytes behind the last whole page are ignored")
     return DataFile(name, space)
@@ -81,7 +111,9 @@ def _open(path: str) -> BinaryIO:
     try:
         return open(path, "rb")  # noqa: PTH123 - the import of pathlib takes longer than reading the SDI of a file
     except IsADirectoryError as problem:
-        raise Usage(f"{path} is a directory", hint="give the data files themselves") from problem
+        raise Usage(
+            f"{path} is a directory", hint="give the data files themselves; rows and apply --verify take directories"
+        ) from problem
     except OSError as problem:
         raise Usage(f"{path}: {problem.strerror or problem}") from problem
 

@@ -85,6 +85,7 @@ _SIZES: Final = {
     ColumnType.TIME: 3, ColumnType.TIMESTAMP: 4, ColumnType.DATETIME: 8,
 }  # fmt: skip
 _FRACTIONAL: Final = {ColumnType.TIME2: 3, ColumnType.DATETIME2: 5, ColumnType.TIMESTAMP2: 4}
+_TEXT_WIDTHS: Final = {ColumnType.TIME2: 10, ColumnType.DATETIME2: 19, ColumnType.TIMESTAMP2: 19}  # without a fraction
 _SYSTEM_SIZES: Final = {"DB_ROW_ID": 6, "DB_TRX_ID": 6, "DB_ROLL_PTR": 7}
 _LONG_TYPES: Final = frozenset((
     ColumnType.TINY_BLOB, ColumnType.MEDIUM_BLOB, ColumnType.LONG_BLOB, ColumnType.BLOB,
@@ -144,9 +145,21 @@ def fixed_size(column: Mapping[str, Any]) -> int | None:
     raise Unsupported("unknown-column-type", "the type of a column is not known", got=kind, path=(column["name"],))
 
 
+def _measured(column: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The entry of a dropped column with its precisions, which only the width of its text tells (observed on 9.7.4)."""
+    kind, width = column["type"], int(column["char_length"])
+    if kind == ColumnType.NEWDECIMAL:  # the text has a sign and a point
+        return {**column, "numeric_precision": width - (not column["is_unsigned"]) - bool(column["numeric_scale"])}
+    if kind == ColumnType.BIT:
+        return {**column, "numeric_precision": width}
+    if kind in _TEXT_WIDTHS:
+        return {**column, "datetime_precision": max(0, width - _TEXT_WIDTHS[kind] - 1)}
+    return column
+
+
 def _field(column: Mapping[str, Any], length: int) -> Field:
-    size = fixed_size(column)
     private = private_data(column["se_private_data"])
+    size = fixed_size(_measured(column) if "version_dropped" in private else column)
     default = private.get("default")
     return Field(
         column["name"],

@@ -229,6 +229,26 @@ class SdiRoot(NamedTuple):
     page: int
 
 
+_SYSTEM: Final = 0
+_FIRST_RESERVED: Final = 0xFFFFFFF0 - 127 * 400_000  # undo tablespaces; above them temporary ones
+
+
+def names_a_tablespace(head: bytes) -> bool:
+    """Whether a file that begins with these 64 bytes may be a tablespace: its first page says so twice."""
+    if len(head) < 58 or _U2(head, 24)[0] != PageType.FSP_HDR or head[4:8] != bytes(4) or head[34:38] != head[38:42]:
+        return False
+    try:
+        SpaceFlags.of(_U4(head, 54)[0])
+    except DecodeError:
+        return False
+    return True
+
+
+def of_server(space_id: int) -> bool:
+    """Whether a tablespace is one that every server has for itself: system, dictionary, undo, temporary."""
+    return space_id == _SYSTEM or space_id >= _FIRST_RESERVED
+
+
 def window_of(data: bytes) -> Window:
     """The window on a file that is in memory."""
     return lambda offset, count: data[offset : offset + count]

@@ -291,7 +291,7 @@ def _columns(table: TableMap, form: Form, bitmap: int | None) -> Columns | None:
         described = table.described
         known = tuple(
             [
-                (index, f"{quote(table.column_names[index])}: ", _writer(described[index], form))
+                (index, f"{quote(table.column_names[index])}: ", value_writer(described[index], form))
                 for index in included(bitmap, len(described))
             ]
         )
@@ -300,7 +300,8 @@ def _columns(table: TableMap, form: Form, bitmap: int | None) -> Columns | None:
     return known
 
 
-def _writer(info: ColumnInfo, form: Form) -> Writer | None:
+def value_writer(info: ColumnInfo, form: Form) -> Writer | None:
+    """The function that writes a column's values as JSON; None where the form leaves documents out."""
     plain = plain_text(info)
     kind = info.type.real_type
     if plain is not None:
