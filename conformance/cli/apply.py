@@ -44,7 +44,7 @@ class _DataFilesBehind(click.Command):
 @click.command(name="apply", cls=_DataFilesBehind)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
-@click.option(_VERIFY, "data_files", multiple=True, metavar="FILE.ibd…",
+@click.option(_VERIFY, "data_files", multiple=True, metavar="FILE.ibd|DIR…",
               help="Compare the final tables with these InnoDB data files, instead of printing them.")  # fmt: skip
 @click.option("--undo", is_flag=True, help="Print SQL that takes the transactions back, newest first.")
 @click.option("--transaction", "wanted", multiple=True, metavar="GTID|POSITION",
@@ -65,9 +65,11 @@ def command(
     are ordered by the first column, then the next. --format json orders all values as text; the text format orders
     numbers as numbers. Options that leave events out act before the replay, so that it may lack rows or tables.
 
-    --verify stands behind the logs and takes all tablespaces of the tables, one file for each table or partition. Every
-    row is compared, value by value, except virtual columns, which no file has. The exit code is 1 if a row is missing,
-    differs, or is only in a file. It is also 1 if one side lacks a table, or a file is damaged. The logs must begin
+    --verify stands behind the logs and takes all tablespaces of the tables, one file for each table or partition, or a
+    data directory: then every page of every tablespace in it is read too. Every row is compared, value by value, except
+    virtual columns, which no file has. The exit code is 1 if a row is missing, differs, or is only in a file. It is
+    also 1 if one side lacks a table, or a file is damaged. Tables of the schemas mysql and sys that the logs have not
+    made are counted and not compared, and so are hidden tables of FULLTEXT indexes. The logs must begin
     with the empty server. Files of a running server lag behind: copy them after FLUSH TABLES … FOR EXPORT, or after a
     shutdown. With --jobs, processes share the tables out: each reads all logs, and the rows of its own tables.
 

@@ -105,6 +105,7 @@ def _json(file: DataFile, choice: Choice) -> Iterator[bytes]:
 
 def _statements(file: DataFile, choice: Choice) -> Iterator[bytes]:
     """CREATE TABLE for each table that is chosen."""
+    from conformance.reference.innodb.dictionary_entry import HIDDEN_BY_ENGINE
     from conformance.reference.innodb.sdi import TABLE, TABLESPACE
     from conformance.reference.innodb.show_create_table import create_table
 
@@ -116,8 +117,21 @@ def _statements(file: DataFile, choice: Choice) -> Iterator[bytes]:
         problem = found
     tablespace = next((item.object["dd_object"] for item in objects if item.type == TABLESPACE), None)
     for item in objects:
-        if item.type == TABLE and choice.id in {None, item.id} and choice.type in {None, TABLE}:
-            text = create_table(item.object["dd_object"], tablespace)
-            yield f"{text};\n".encode("utf-8", "surrogatepass")
+        if item.type != TABLE or choice.id not in {None, item.id} or choice.type not in {None, TABLE}:
+            continue
+        entry = item.object["dd_object"]
+        if entry.get("hidden") == HIDDEN_BY_ENGINE:
+            name = f"{entry.get('schema_ref')}.{entry.get('name')}"
+            narrate(f"{file.name}: {name} is a hidden table of the storage engine: no statement makes it")
+            yield b""
+            continue
+        try:
+            text = create_table(entry, tablespace)
+        except CodecError as found:
+            if problem is not None:
+                error(f"{file.name}: {problem}")
+            problem = found
+            continue
+        yield f"{text};\n".encode("utf-8", "surrogatepass")
     if problem is not None:
         raise problem

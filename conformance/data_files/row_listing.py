@@ -134,6 +134,9 @@ class _Listing:
         if left:
             narrate(f"{name}: no file has the values of virtual columns: {', '.join(left)}")
         for row in table.rows(deleted=self._wishes.deleted, problem=self.problem):
+            if row.state is not RowState.FREE:  # whose values nobody promised
+                for each in row.problems:
+                    self.problem(row.file, each)
             try:
                 self._write(line(row))
             except CodecError as found:

@@ -240,7 +240,8 @@ def test_a_page_without_repaired_checksum_is_damage_and_the_other_tables_are_com
     (tmp_path / "large.ibd").write_bytes(data)
     done = verify(backup, tmp_path / "large.ibd")
     assert done.code == 1
-    assert "not all rows were compared: page[4].checksum: the page is damaged" in done.out
+    named = f"{tmp_path / 'large.ibd'}: page[4].checksum: the page is damaged"
+    assert f"not all rows were compared: {named}" in done.out
     assert f"{SCHEMA}.versions: 4 rows equal" in done.out
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.forked import Children
 from conformance.logs.replaying.replayed_events import close, is_rows, replayed_events
+from conformance.logs.replaying.verification import FileFindings
 from conformance.reference.binlog.rows import LazyRows, RowsBody
 from conformance.reference.errors import CodecError
 from conformance.reference.replay.engine import Replay
@@ -45,7 +46,7 @@ class Share(NamedTuple):
     changes: int = 0
     owned: frozenset[TableName] = frozenset()
     comparisons: Sequence[Comparison] = ()
-    problems: Sequence[str] = ()
+    files: FileFindings | None = None
 
 
 def verify_side_by_side(logs: SelectedLogs, verification: Verification, form: str, jobs: int) -> None:
@@ -64,7 +65,8 @@ def verify_side_by_side(logs: SelectedLogs, verification: Verification, form: st
         raise error
     close(sum(share.open_changes for share in shares), shares[0].prepared, shares[0].changes)
     sys.stderr.write(about_files)
-    verification.show(_merged(shares), shares[0].problems, form)
+    assert shares[0].files is not None
+    verification.show(_merged(shares), shares[0].files, form)
 
 
 def _merged(shares: Sequence[Share]) -> Iterator[Comparison]:
@@ -122,5 +124,8 @@ def _verify(logs: SelectedLogs, verification: Verification, number: int, jobs: i
     sys.stderr.write(_END_OF_LOGS)
     files = verification.files()
     owned = replay.owned()
-    found = list(files.compare({name: replay.tables[name] for name in owned}))
-    return Share(events, None, open_changes, prepared, changes, owned, found, files.problems)
+    found = list(files.compare({name: replay.tables[name] for name in owned}, replay.tables))
+    if verification.whole and not number:
+        files.check_pages()
+    findings = FileFindings(files.problems, files.notes, files.not_compared)
+    return Share(events, None, open_changes, prepared, changes, owned, found, findings)

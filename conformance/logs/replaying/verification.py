@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from conformance.console import Output, narrate
+from conformance.data_files.directories import data_files_of, is_directory
 from conformance.data_files.tablespaces import tablespaces
 from conformance.logs.replaying.tables_output import one_line
 from conformance.messages import counted
@@ -17,18 +18,32 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.data_files.tablespaces import DataFile
-    from conformance.reference.replay.data_files import Comparison, DataFiles, Key
+    from conformance.reference.errors import CodecError
+    from conformance.reference.replay.data_files import Comparison, DataFiles, Key, NotCompared
     from conformance.reference.replay.table_state import TableState
 
 _LISTED: Final = 20  # rows of a kind and a table in the text format
 
 
+class FileFindings(NamedTuple):
+    """What a comparison found of files: what is wrong, what is worth a note, and which tables it told apart."""
+
+    problems: Sequence[str]
+    notes: Sequence[str]
+    not_compared: NotCompared
+
+
 class Verification:
-    """Data files, opened before the logs are read, and what comes of them."""
+    """Data files, opened before the logs are read, and what comes of them. A directory stands for those in it."""
 
     def __init__(self, paths: Sequence[str], keyring: Path | None) -> None:
         self._stack = ExitStack()
-        self._files: Iterator[DataFile] = self._stack.enter_context(tablespaces(paths, keyring=keyring))
+        self._problems: list[str] = []
+        self.whole = any(map(is_directory, paths))
+        """Whether a directory is meant: then every page is read, whether rows are in it or not."""
+        self._files: Iterator[DataFile] = self._stack.enter_context(
+            tablespaces(data_files_of(paths), keyring=keyring, problem=self._problem if self.whole else None)
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -36,19 +51,27 @@ class Verification:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def _problem(self, file: str, error: CodecError) -> None:
+        self._problems.append(f"{file}: {error}")
+
     def files(self) -> DataFiles:
         """The files, to be compared once."""
         from conformance.reference.replay.data_files import DataFiles
 
-        return DataFiles([(file.name, file.space) for file in self._files])
+        files = [(file.name, file.space) for file in self._files]
+        return DataFiles(files, self._problems)
 
     def print(self, tables: Mapping[tuple[str, str], TableState], form: str) -> None:
         """Compare and print. Raises :class:`InputCorrupt` if a file does not have the rows of the logs."""
         files = self.files()
-        self.show(files.compare(tables), files.problems, form)
+        comparisons = list(files.compare(tables))
+        if self.whole:
+            files.check_pages()
+        self.show(comparisons, FileFindings(files.problems, files.notes, files.not_compared), form)
 
-    def show(self, comparisons: Iterable[Comparison], problems: Sequence[str], form: str) -> None:
-        """Print comparisons; then ``problems`` has what is wrong with files. Raises as :meth:`print`."""
+    def show(self, comparisons: Iterable[Comparison], files: FileFindings, form: str) -> None:
+        """Print comparisons, and what was found of files. Raises as :meth:`print`."""
+        problems, apart = files.problems, files.not_compared
         output = Output()
         shown: list[dict[str, Any]] = []
         newest = 0
@@ -62,11 +85,16 @@ class Verification:
             else:
                 output.write("".join(f"{one_line(line)}\n" for line in _lines(found)).encode("utf-8", "replace"))
         if form == "json":
-            text = json.dumps({"tables": shown, "problems": problems}, ensure_ascii=False, indent=1)
-            output.write(text.encode("utf-8", "replace") + b"\n")
+            answer = {"tables": shown, "problems": problems, "not_compared": apart._asdict()}
+            output.write(json.dumps(answer, ensure_ascii=False, indent=1).encode("utf-8", "replace") + b"\n")
         output.flush()
-        for problem in problems:
-            narrate(problem)
+        for text in (*files.notes, *problems):
+            narrate(text)
+        if apart.of_server:
+            narrate(f"not compared: {counted(apart.of_server, 'table')} of the server itself, which no log makes"
+                    f" ({counted(apart.rows_of_server, 'row')} read)")  # fmt: skip
+        if apart.hidden:
+            narrate(f"not compared: {counted(apart.hidden, 'hidden table')} of the storage engine")
         if wrong or problems:
             narrate(f"the newest page read has LSN {newest}. Files of a running server lag behind its log:"
                     " compare copies made after FLUSH TABLES … FOR EXPORT, or after a shutdown")  # fmt: skip

@@ -78,7 +78,7 @@ class TablePart(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """A row. ``values`` follow the table's columns; ``lsn`` is that of its page."""
+    """A row. ``values`` follow the table's columns; ``lsn`` is that of its page. ``problems``: errors of its values."""
 
     file: str
     partition: str | None
@@ -132,8 +132,8 @@ class StoredTable:
         """The rows in the order of the partitions, then of the keys.
 
         ``deleted``: also records that are marked as deleted, and those on the list of free ones of each page.
-        ``problem`` gets the errors of pages, records and values, and all other rows follow; a value that cannot be read
-        is :attr:`Absent.UNREADABLE`. Without it the first error is raised.
+        ``problem`` gets the errors of pages and records, and all other rows follow. A value that cannot be read is then
+        :attr:`Absent.UNREADABLE`, and its error is among the row's ``problems``. Without it the first error is raised.
         """
         if self.of_engine:
             return
@@ -195,9 +195,6 @@ class _PartRows(NamedTuple):
                     raise
                 values.append(Absent.UNREADABLE)
                 problems.append(error)
-        if problem is not None:
-            for each in problems:
-                problem(self.file, each)
         return TableRow(self.file, self.partition, record.page, record.origin, page.lsn, state, tuple(values),
                         tuple(problems))  # fmt: skip
 

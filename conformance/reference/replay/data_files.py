@@ -11,27 +11,19 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.reference.errors import CodecError, DecodeError
-from conformance.reference.innodb.btree import leaf_records
-from conformance.reference.innodb.column_values import stored_value
-from conformance.reference.innodb.dictionary import (
-    ClusteredIndex,
-    ColumnType,
-    clustered_indexes,
-    dictionary_errors,
-    parts,
-)
-from conformance.reference.innodb.large_values import LobReader, table_objects
-from conformance.reference.innodb.records import OffPage
-from conformance.reference.innodb.sdi import has_sdi
+from conformance.reference.innodb.dictionary import ColumnType, dictionary_errors
+from conformance.reference.innodb.extents import page_errors
+from conformance.reference.innodb.pages import of_server
+from conformance.reference.innodb.stored_tables import Absent, stored_tables
 from conformance.reference.portable import shown
 from conformance.reference.replay.table_state import same_document
 from conformance.reference.replay.tables_text import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from conformance.reference.innodb.pages import Tablespace
-    from conformance.reference.innodb.records import Record
+    from conformance.reference.innodb.stored_tables import StoredTable, TableRow
     from conformance.reference.replay.table_state import TableState
     from conformance.reference.sql.definition_reader import TableName
 
@@ -40,7 +32,7 @@ if TYPE_CHECKING:
 Key = dict[str, str | None]
 """Names and texts of the columns that tell a row apart."""
 
-_OF_TABLE: Final = frozenset((1, 4))  # the dictionary's numbers for columns of the user, visible or not
+_SCHEMAS_OF_SERVER: Final = ("mysql", "sys")  # whose tables in InnoDB every server makes for itself
 _EXCERPT: Final = 60  # characters of a value that a difference shows
 _CONTEXT: Final = 20  # of these, in front of the first difference
 
@@ -82,64 +74,113 @@ class Comparison:
         return not (self.problem or self.missing or self.only_in_file or self.differing or self.damaged)
 
 
-class DataFiles:
-    """Tablespaces by name. :meth:`compare` gives the comparisons; then ``problems`` has what is wrong with files."""
+class NotCompared(NamedTuple):
+    """The tables of files that no log makes: hidden ones of the engine, and the server's own, whose rows were read."""
 
-    def __init__(self, files: Sequence[tuple[str, Tablespace]]) -> None:
-        self.problems: list[str] = []
+    hidden: int = 0
+    of_server: int = 0
+    rows_of_server: int = 0
+
+
+class DataFiles:
+    """Tablespaces by name. :meth:`compare` gives the comparisons; then ``problems`` has what is wrong with files.
+
+    ``not_compared`` has what was told apart, and ``notes`` what is no difference.
+    """
+
+    def __init__(self, files: Sequence[tuple[str, Tablespace]], problems: Iterable[str] = ()) -> None:
+        self.problems = list(problems)
+        self.notes: list[str] = []
+        self.not_compared = NotCompared()
+        self._damaged: set[str] = set()
         self._files: dict[int, tuple[str, Tablespace]] = {}
         for name, space in files:
             if space.space_id in self._files:
-                self.problems.append(f"{name} is the same tablespace as {self._files[space.space_id][0]}")
+                self._tell(f"{name} is the same tablespace as {self._files[space.space_id][0]}")
             else:
                 self._files[space.space_id] = name, space
 
-    def compare(self, tables: Mapping[TableName, TableState]) -> Iterator[Comparison]:
-        """Every table of the files, in their order, then the tables of the log that no file has."""
+    def compare(
+        self, tables: Mapping[TableName, TableState], known: Mapping[TableName, TableState] | None = None
+    ) -> Iterator[Comparison]:
+        """Every table of the files, in their order, then the tables of the log that no file has.
+
+        ``known``: all tables of the log, where ``tables`` are those to be compared. Tables of the server that the log
+        has not made are read, and not compared.
+        """
+        known = tables if known is None else known
         seen: set[TableName] = set()
         used: set[int] = set()
-        for name, space in list(self._files.values()):
-            try:
-                for table in table_objects(space) if has_sdi(space) else ():
-                    with dictionary_errors(table):
-                        key = str(table["schema_ref"]), str(table["name"])
-                        spaces = [index.space_id for index in clustered_indexes(table)]
-                    used.update(spaces)
-                    seen.add(key)
-                    yield self._table(table, key, spaces, tables.get(key))
-            except CodecError as error:
-                used.add(space.space_id)
-                self.problems.append(f"{name}: {error}")
-        self.problems += [
-            f"{name}: the file has no table, or only a part of one whose dictionary information is in another file"
-            for number, (name, _) in self._files.items() if number not in used
-        ]  # fmt: skip
+        files = list(self._files.values())
+        for table in stored_tables(files, problem=self._entry_problem, superseded=self._superseded):
+            used.update(part.space.space_id for part in table.parts if part.space is not None)
+            seen.add(table.name)
+            if table.of_engine:
+                self.not_compared = self.not_compared._replace(hidden=self.not_compared.hidden + 1)
+            elif _of_server(table.name, known.get(table.name)):
+                self._read(table)
+            else:
+                yield self._table(table, tables.get(table.name))
+        for number, (name, space) in self._files.items():
+            if number not in used and name not in self._damaged and not of_server(number) and not space.flags.shared:
+                self._tell(f"{name}: the file has no table, or only a part of one whose dictionary information is in"
+                           " another file")  # fmt: skip
         for key in sorted(tables.keys() - seen):
-            words = f"the log has the table ({len(tables[key].rows)} rows), and no file"
-            yield Comparison(key, problem=words, only_in_log=True)
+            if not _of_server(key, tables[key]):
+                words = f"the log has the table ({len(tables[key].rows)} rows), and no file"
+                yield Comparison(key, problem=words, only_in_log=True)
 
-    def _table(self, table: Json, key: TableName, spaces: Sequence[int], state: TableState | None) -> Comparison:
-        found = Comparison(key, tuple(self._files[number][0] for number in spaces if number in self._files))
-        absent = [part["name"] for part, number in zip(parts(table), spaces, strict=True) if number not in self._files]
+    def check_pages(self) -> None:
+        """Read every page of every file: what is damaged becomes a problem, whether rows are in it or not."""
+        for name, space in self._files.values():
+            for error in page_errors(space):
+                self._tell(f"{name}: {error}")
+
+    def _tell(self, text: str) -> None:
+        if text not in self.problems:
+            self.problems.append(text)
+
+    def _entry_problem(self, file: str, error: CodecError) -> None:
+        self._damaged.add(file)
+        self._tell(f"{file}: {error}")
+
+    def _superseded(self, file: str, name: TableName) -> None:
+        self.notes.append(f"{file}: another entry of {'.'.join(name)} in the dictionary information is newer")
+
+    def _read(self, table: StoredTable) -> None:
+        """Read a table of the server, of which no log tells how its rows came to be."""
+        count = 0
+        for row in table.rows(problem=lambda file, error: self._tell(f"{file}: {error}")):
+            count += 1
+            for error in row.problems:
+                self._tell(f"{row.file}: {error}")
+        told = self.not_compared
+        self.not_compared = told._replace(of_server=told.of_server + 1, rows_of_server=told.rows_of_server + count)
+
+    def _table(self, table: StoredTable, state: TableState | None) -> Comparison:
+        found = Comparison(table.name, table.files)
         if state is None:
             found.problem = "the file has the table, and the log has not"
-        elif absent:
-            found.problem = f"no file has the data of {', '.join(absent)}"
+        elif table.absent:
+            found.problem = f"no file has the data of {', '.join(table.absent)}"
         else:
-            indexes = [(index, self._files[index.space_id][1]) for index in clustered_indexes(table)]
             try:
-                _Rows(table, state, found).compare(indexes)
+                _Rows(table, state, found).compare()
             except CodecError as error:
                 found.problem = str(error)
         return found
 
 
+def _of_server(name: TableName, state: TableState | None) -> bool:
+    """Whether a table is one that every server has, and no statement of the log made."""
+    return name[0] in _SCHEMAS_OF_SERVER and (state is None or state.columns is None)
+
+
 class _Column(NamedTuple):
-    """A column that both sides have. ``place`` in the log's rows, ``field`` in the file's records."""
+    """A column that both sides have. ``place``: in the rows of both."""
 
     name: str
     place: int
-    field: int
     entry: Json
     text: Callable[[Any], str]
 
@@ -164,23 +205,19 @@ class _Column(NamedTuple):
 class _Rows:
     """The rows of one table on both sides."""
 
-    def __init__(self, table: Json, state: TableState, found: Comparison) -> None:
-        self._state, self._found = state, found
-        with dictionary_errors(table):
-            entries = [column for column in table["columns"] if column["hidden"] in _OF_TABLE]
-            shape = next(clustered_indexes(table)).format
-            fields = {item.name: number for number, item in enumerate(shape.fields)}  # behind a prefix in the key
-            found.not_compared = tuple(str(column["name"]) for column in entries if column["is_virtual"])
-            self._check_names([str(column["name"]) for column in entries])
-            infos = state.infos()
-            self._columns = [
-                _Column(str(entry["name"]), place, fields[entry["name"]], entry,
-                        value_text(infos[place]) if len(infos) == len(entries) else str)
-                for place, entry in enumerate(entries) if not entry["is_virtual"]
-            ]  # fmt: skip
-            index = table["indexes"][0]["elements"]
-            names = {table["columns"][element["column_opx"]]["name"] for element in index if not element["hidden"]}
-        self._unique = bool(names)
+    def __init__(self, table: StoredTable, state: TableState, found: Comparison) -> None:
+        self._table, self._state, self._found = table, state, found
+        found.not_compared = tuple(column.name for column in table.columns if column.field is None)
+        self._check_names([column.name for column in table.columns])
+        infos = state.infos()
+        self._columns = [
+            _Column(column.name, place, column.entry,
+                    value_text(infos[place]) if len(infos) == len(table.columns) else str)
+            for place, column in enumerate(table.columns) if column.field is not None
+        ]  # fmt: skip
+        with dictionary_errors(table.entry):
+            index, columns = table.entry["indexes"][0]["elements"], table.entry["columns"]
+            names = {columns[element["column_opx"]]["name"] for element in index if not element["hidden"]}
         self._key = [each for each in self._columns if (each.name in names if names else not each.is_json)]
         self._left: dict[tuple[Any, ...], list[int]] = {}
         for number, values in state.rows.items():
@@ -193,32 +230,34 @@ class _Rows:
             raise DecodeError("other-columns", "the table has other columns in the file than in the log",
                               expected=", ".join(known), got=", ".join(entries))  # fmt: skip
 
-    def compare(self, indexes: Sequence[tuple[ClusteredIndex, Tablespace]]) -> None:
-        """Compare all rows of the file, then note the rows of the log that are left."""
-        for index, space in indexes:
-            lobs = LobReader(space)
-            for page, record in leaf_records(space, index.root, index.format):
-                self._found.newest_lsn = max(self._found.newest_lsn, page.lsn)
-                if not record.deleted:
-                    self._record(record, lobs)
-        left = sorted(number for numbers in self._left.values() for number in numbers)
-        self._found.missing = [self._shown([self._state.rows[number][each.place] for each in self._key])
-                               for number in left]  # fmt: skip
+    def compare(self) -> None:
+        """Compare all rows of the file, then note the rows of the log that are left.
 
-    def _record(self, record: Record, lobs: LobReader) -> None:
-        where = f"page[{record.page}]"
-        try:
-            key = tuple([_value(record, each, lobs) for each in self._key])
-        except CodecError as error:
-            self._found.damaged.append(f"record at {record.origin}: {error.at(where)}")
+        Those may be on the pages that cannot be read, if there are any: then they are counted, and not called missing.
+        """
+        damage: list[str] = []
+        for row in self._table.rows(problem=lambda file, error: damage.append(f"{file}: {error}")):
+            self._found.newest_lsn = max(self._found.newest_lsn, row.lsn)
+            self._row(row)
+        left = sorted(number for numbers in self._left.values() for number in numbers)
+        if damage:
+            self._found.problem = "; ".join(dict.fromkeys(damage))
+            self._found.problem += f"; {len(left)} rows of the log are not on the other pages" if left else ""
+        else:
+            self._found.missing = [self._shown([self._state.rows[number][each.place] for each in self._key])
+                                   for number in left]  # fmt: skip
+
+    def _row(self, row: TableRow) -> None:
+        key = tuple([row.values[each.place] for each in self._key])
+        if Absent.UNREADABLE in key:
+            self._found.damaged.append(f"record at {row.origin}: {row.problems[0]}")
             return
         numbers = self._left.get(key, [])
-        try:
-            values = [_value(record, each, lobs) for each in self._columns]
-        except CodecError as error:
-            self._found.damaged.append(f"{self._shown(key)}: {error.at(where)}")
+        if row.problems:
+            self._found.damaged.append(f"{self._shown(key)}: {row.problems[0]}")
             del numbers[:1]
             return
+        values = [row.values[each.place] for each in self._columns]
         if not numbers:
             self._found.only_in_file.append(self._shown(key))
             return
@@ -227,9 +266,9 @@ class _Rows:
         differing = self._differing(number, values)
         self._note(key, differing)
         if not differing:
-            row = self._state.rows[number]
+            known = self._state.rows[number]
             pairs = zip(self._columns, values, strict=True)
-            self._found.other_layout += sum(each.is_json and row[each.place] != value for each, value in pairs)
+            self._found.other_layout += sum(each.is_json and known[each.place] != value for each, value in pairs)
 
     def _differing(self, number: int, values: Sequence[Any]) -> list[tuple[_Column, Any, Any]]:
         row = self._state.rows[number]
@@ -248,17 +287,6 @@ class _Rows:
     def _shown(self, key: Sequence[Any]) -> Key:
         texts = [each.shown(value) for each, value in zip(self._key, key, strict=True)]
         return {each.name: _cut(text, 0) for each, text in zip(self._key, texts, strict=True)}
-
-
-def _value(record: Record, column: _Column, lobs: LobReader) -> Any:
-    """A value of a record, off-page ones in full."""
-    value = record.values[column.field]
-    try:
-        if isinstance(value, OffPage):
-            value = value.prefix + lobs.open(value).read()
-        return None if value is None else stored_value(column.entry, value)
-    except CodecError as error:
-        raise error.at(column.name) from None
 
 
 def _excerpts(log: str | None, file: str | None) -> tuple[str | None, str | None]:
