@@ -81,7 +81,7 @@ class Made:
 
 @dataclass
 class Figures:
-    """What was compared, and what differed."""
+    """Counts of what was compared, and what differed."""
 
     tables: int = 0
     rows: int = 0
@@ -222,7 +222,7 @@ def files_of(made: Made, folder: Path) -> tuple[Path, ...]:
 
 
 def listed(made: Made, files: Sequence[Path], keyring: Path, *options: str) -> tuple[Ended, list[dict[str, Any]]]:
-    """What the command prints of a table: its lines, in the order of the keys."""
+    """The lines that the command prints of a table, in the order of the keys."""
     done = lab("rows", "--keyring", keyring, "--table", f"{SCHEMA}.{made.table.name}", *options, *files)
     lines = [parse(line) for line in done.out.split("\n") if line]
     return done, sorted(lines, key=lambda line: int(line["values"]["id"].text))

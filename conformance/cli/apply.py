@@ -68,8 +68,8 @@ def command(
     --verify stands behind the logs and takes all tablespaces of the tables, one file for each table or partition, or a
     data directory: then every page of every tablespace in it is read too. Every row is compared, value by value, except
     virtual columns, which no file has. The exit code is 1 if a row is missing, differs, or is only in a file. It is
-    also 1 if one side lacks a table, or a file is damaged. Tables of the schemas mysql and sys that the logs have not
-    made are counted and not compared, and so are hidden tables of FULLTEXT indexes. The logs must begin
+    also 1 if one side lacks a table, or a file is damaged. Hidden tables of FULLTEXT indexes are counted and not
+    compared. So are tables of the schemas mysql and sys which the logs have not made. The logs must begin
     with the empty server. Files of a running server lag behind: copy them after FLUSH TABLES … FOR EXPORT, or after a
     shutdown. With --jobs, processes share the tables out: each reads all logs, and the rows of its own tables.
 

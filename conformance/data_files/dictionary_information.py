@@ -95,7 +95,7 @@ def _objects(file: DataFile) -> Iterator[SdiObject]:
 
 
 def _json(file: DataFile, choice: Choice) -> Iterator[bytes]:
-    from conformance.reference.innodb.ibd2sdi_output import printed
+    from conformance.reference.innodb.sdi_views.ibd2sdi_output import printed
 
     return printed(
         _objects(file), only_id=choice.id, only_type=choice.type,

@@ -72,7 +72,7 @@ def _each_once(files: Sequence[DataFile], listing: _Listing) -> list[DataFile]:
 
 
 class _Listing:
-    """What was printed, and what could not be."""
+    """The rows that were printed, counted, and what could not be read."""
 
     def __init__(self, wishes: RowWishes) -> None:
         self._wishes = wishes

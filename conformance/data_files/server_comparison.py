@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from conformance.data_files.tablespaces import DataFile
-    from conformance.reference.innodb.information_schema import Row
+    from conformance.reference.innodb.sdi_views.information_schema import Row
 
     Differences = list[tuple[str, str | None, str | None]]
 
@@ -50,8 +50,8 @@ def compare(files: Iterable[DataFile], address: str, write: Callable[[bytes], ob
 
 def _compared(file: DataFile, query: Callable[[str], Sequence[Row]]) -> Iterable[tuple[str, Differences]]:
     """(schema.table, or tablespace and its name; what differs) for each object in a file."""
-    from conformance.reference.innodb import information_schema
     from conformance.reference.innodb.sdi import TABLE, has_sdi, sdi_objects
+    from conformance.reference.innodb.sdi_views import information_schema
 
     if not has_sdi(file.space):
         narrate(f"{file.name}: the tablespace has no dictionary information")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.reference.innodb.blob_chain import read_blob
 from conformance.reference.innodb.btree import leaf_records
 from conformance.reference.innodb.dictionary import clustered_indexes, private_data
-from conformance.reference.innodb.ibd2sdi_output import pretty, printed
-from conformance.reference.innodb.information_schema import facts_of_file
 from conformance.reference.innodb.large_values import large_values, table_objects
 from conformance.reference.innodb.lob import open_lob
 from conformance.reference.innodb.pages import PageType
 from conformance.reference.innodb.records import OffPage
 from conformance.reference.innodb.sdi import FORMAT, TABLE, has_sdi, sdi_objects
+from conformance.reference.innodb.sdi_views.ibd2sdi_output import pretty, printed
+from conformance.reference.innodb.sdi_views.information_schema import facts_of_file
 from conformance.reference.innodb.show_create_table import create_table
 from fuzz.data_files import Change, capture_of, captures, change_of, tablespace, unchanged
 from fuzz.mutators.data_files import mutate_data_file
@@ -33,7 +33,7 @@ INVARIANT: Final = (
 INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.innodb.blob_chain",
     "conformance.reference.innodb.dictionary",
-    "conformance.reference.innodb.ibd2sdi_output",
+    "conformance.reference.innodb.sdi_views.ibd2sdi_output",
     "conformance.reference.innodb.sdi",
 )
 MAX_LEN: Final = 400

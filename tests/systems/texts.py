@@ -10,7 +10,7 @@ from conformance.judge.decoding import moments, numbers
 from conformance.judge.pseudo_sql_reader import parse_rows
 from conformance.reference.binlog.gtid_set import PreviousGtids
 from conformance.reference.dialect import JsonForms
-from conformance.reference.innodb.ibd2sdi_output import pretty
+from conformance.reference.innodb.sdi_views.ibd2sdi_output import pretty
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.parse import parse_text
 from conformance.reference.jsonb.text import format_pretty, format_text

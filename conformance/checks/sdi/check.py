@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from conformance.checks.sdi.run import ShownTable
     from conformance.harness.check import Check
     from conformance.judge.problem import Problem
-    from conformance.reference.innodb.information_schema import Facts
+    from conformance.reference.innodb.sdi_views.information_schema import Facts
     from conformance.servers.run.owned import OwnServer
 
 _PAGE_SIZES: Final = (16_384, 4_096, 8_192, 32_768, 65_536)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.checks.sdi.run import ShownTable
     from conformance.harness.check import Check
-    from conformance.reference.innodb.information_schema import Facts
+    from conformance.reference.innodb.sdi_views.information_schema import Facts
     from conformance.servers.run.owned import OwnServer
 
 _SESSIONS: Final = 3

@@ -16,7 +16,7 @@ from conformance.checks.sdi import judge
 from conformance.checks.sdi.data_file import read_file
 from conformance.checks.sdi.servers import own_files
 from conformance.judge.problem import Problem
-from conformance.reference.innodb.information_schema import facts_of_server
+from conformance.reference.innodb.sdi_views.information_schema import facts_of_server
 from conformance.servers.errors import SqlError
 from conformance.verdict import Verdict
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.harness.check import Check
-    from conformance.reference.innodb.information_schema import Facts
+    from conformance.reference.innodb.sdi_views.information_schema import Facts
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.sdi.segments import Segments, segments
 from conformance.reference.errors import CodecError
-from conformance.reference.innodb.information_schema import tablespace_facts_of_file
 from conformance.reference.innodb.pages import PageType, SdiRoot, SpaceFlags, Tablespace, window_of
 from conformance.reference.innodb.sdi import TABLE, TABLESPACE, SdiObject, has_sdi, sdi_objects
+from conformance.reference.innodb.sdi_views.information_schema import tablespace_facts_of_file
 from conformance.servers.errors import ServerError
 
 if TYPE_CHECKING:
-    from conformance.reference.innodb.information_schema import Facts
     from conformance.reference.innodb.pages import Page
+    from conformance.reference.innodb.sdi_views.information_schema import Facts
     from conformance.servers.programs import Program
 
 _NONE: Final = Segments()

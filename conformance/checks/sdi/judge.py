@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Final
 from conformance.checks.sdi.run import NAME
 from conformance.judge.problem import Problem
 from conformance.reference.errors import DecodeError
-from conformance.reference.innodb.ibd2sdi_output import printed
-from conformance.reference.innodb.information_schema import drift, facts_of_file
 from conformance.reference.innodb.pages import PageType, type_name
 from conformance.reference.innodb.sdi import TABLE, TABLESPACE
+from conformance.reference.innodb.sdi_views.ibd2sdi_output import printed
+from conformance.reference.innodb.sdi_views.information_schema import drift, facts_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.checks.sdi.run import SequenceOutcome, ShownTable
-    from conformance.reference.innodb.information_schema import Facts
     from conformance.reference.innodb.sdi import SdiObject
+    from conformance.reference.innodb.sdi_views.information_schema import Facts
 
 ALL_ONES: Final = (1 << 64) - 1
 _SYSTEM: Final = 0  # the space id of the system tablespace, which no tablespace object describes

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from conformance.checks.sdi.data_file import read_file
-from conformance.reference.innodb.information_schema import facts_of_server, tablespace_facts_of_server
+from conformance.reference.innodb.sdi_views.information_schema import facts_of_server, tablespace_facts_of_server
 from conformance.reference.sql.quoting import quote_identifier as quoted
 from conformance.servers.errors import SqlError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.checks.sdi.generate import DdlSequence
-    from conformance.reference.innodb.information_schema import Facts, Row
+    from conformance.reference.innodb.sdi_views.information_schema import Facts, Row
     from conformance.servers.run.owned import OwnServer
     from conformance.servers.wire.connection import Connection
 

@@ -26,7 +26,7 @@ _LISTED: Final = 20  # rows of a kind and a table in the text format
 
 
 class FileFindings(NamedTuple):
-    """What a comparison found of files: what is wrong, what is worth a note, and which tables it told apart."""
+    """Findings of a comparison about files: what is wrong, what is worth a note, and which tables it told apart."""
 
     problems: Sequence[str]
     notes: Sequence[str]

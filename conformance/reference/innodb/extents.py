@@ -45,7 +45,7 @@ class Extents:
 
 
 def page_errors(space: Tablespace) -> Iterator[CodecError]:
-    """What is wrong with pages, whatever they are for.
+    """The errors of pages, whatever they are for.
 
     The system tablespace of a server from before 8.0.20 has copies of other pages, for torn writes: they are left out.
     """

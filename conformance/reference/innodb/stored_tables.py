@@ -47,7 +47,7 @@ class Absent(Enum):
 
 
 class RowState(StrEnum):
-    """What a record is. A ``FREE`` one was removed, or its row moved: it may be an older state of a row elsewhere."""
+    """The state of a record. A ``FREE`` one was removed, or its row moved: it may be an older state of another row."""
 
     CURRENT = "current"
     DELETE_MARKED = "delete-marked"
@@ -265,7 +265,7 @@ def _parts(entry: Json, spaces: dict[int, tuple[str, Tablespace]]) -> tuple[Tabl
 
 
 def _rank(table: StoredTable) -> tuple[int, int, int]:
-    """What makes an entry the table's: its trees are where it says, then it is the newest."""
+    """The rank of an entry among those of a table: its trees are where it says, then it is the newest."""
     there = 0
     for part in table.parts:
         try:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from conformance.checks.sdi.data_file import SdiFile
     from conformance.checks.sdi.run import SequenceOutcome
     from conformance.judge.problem import Problem
-    from conformance.reference.innodb.information_schema import Facts
+    from conformance.reference.innodb.sdi_views.information_schema import Facts
     from conformance.servers.run.process import ProcessServer
 
 

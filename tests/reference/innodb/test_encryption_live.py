@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.reference.encryption.keyring import Keyring
-from conformance.reference.innodb.information_schema import drift, facts_of_file, facts_of_server
 from conformance.reference.innodb.large_values import LobReader, large_values, table_objects
 from conformance.reference.innodb.records import OffPage
+from conformance.reference.innodb.sdi_views.information_schema import drift, facts_of_file, facts_of_server
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.text import format_text
 from tests.keyring_server import server_with_keyring

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from conformance.checks.lob_pages.files import opened
-from conformance.reference.innodb.ibd2sdi_output import printed
 from conformance.reference.innodb.pages import Tablespace
 from conformance.reference.innodb.sdi import sdi_objects
+from conformance.reference.innodb.sdi_views.ibd2sdi_output import printed
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.layout import storage_free
 from conformance.reference.jsonb.text import format_text

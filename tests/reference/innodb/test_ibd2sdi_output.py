@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from conformance.reference.innodb.ibd2sdi_output import pretty, printed
 from conformance.reference.innodb.sdi import sdi_objects
+from conformance.reference.innodb.sdi_views.ibd2sdi_output import pretty, printed
 from tests.reference.innodb.fixture_files import DATA, FIXTURES, fixture
 
 

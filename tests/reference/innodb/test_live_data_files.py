@@ -10,10 +10,10 @@ import pytest
 from conformance.reference.innodb.blob_chain import ZBLOB_TYPES, read_blob
 from conformance.reference.innodb.btree import index_page, leaf_records
 from conformance.reference.innodb.dictionary import clustered_indexes
-from conformance.reference.innodb.ibd2sdi_output import printed
-from conformance.reference.innodb.information_schema import drift, facts_of_file, facts_of_server
 from conformance.reference.innodb.records import OffPage, level
 from conformance.reference.innodb.sdi import TABLE, TABLESPACE, sdi_objects
+from conformance.reference.innodb.sdi_views.ibd2sdi_output import printed
+from conformance.reference.innodb.sdi_views.information_schema import drift, facts_of_file, facts_of_server
 from conformance.reference.innodb.show_create_table import create_table
 from tests.reference.innodb.fixture_files import tablespace
 

@@ -13,7 +13,7 @@ import pytest
 from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.innodb.dictionary import clustered_indexes
 from conformance.reference.innodb.dictionary_entry import table_entry
-from conformance.reference.innodb.information_schema import facts_of_file
+from conformance.reference.innodb.sdi_views.information_schema import facts_of_file
 from conformance.reference.innodb.show_create_table import create_table
 from conformance.reference.innodb.stored_tables import StoredTable, TablePart
 from tests.reference.innodb.fixture_files import DATA

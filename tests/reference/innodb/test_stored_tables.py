@@ -68,7 +68,7 @@ def test_deleted_records_are_told_from_rows_and_free_ones() -> None:
 
 
 class Told:
-    """What a reader said of files."""
+    """The words of a reader about files."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
