@@ -40,8 +40,7 @@ def _in_turn(tables: Iterable[TableState]) -> Iterator[TableState]:
     """The tables, each without what was computed for its lines once they are written: there may be many columns."""
     for state in tables:
         yield state
-        if state.map is not None:
-            state.map.forget_derived()
+        state.forget_derived()
 
 
 def _text_lines(tables: Iterable[TableState]) -> Iterator[str]:

@@ -1,13 +1,14 @@
 """The effect of a statement on tables, from its words.
 
-Only names, order and places of columns matter: every TABLE_MAP has types and character sets. A statement that this
-module cannot follow raises :class:`ReplayError`; it never guesses.
+A statement that this module cannot follow raises :class:`ReplayError`; it never guesses.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from conformance.reference.errors import ReplayError
+from conformance.reference.portable import is_number
 from conformance.reference.replay.statements import (
     Action,
     AlterTable,
@@ -15,6 +16,8 @@ from conformance.reference.replay.statements import (
     ColumnDefinition,
     CreateLike,
     CreateTable,
+    DefaultCharset,
+    DefineSchema,
     DropColumn,
     DropSchema,
     DropTables,
@@ -22,13 +25,16 @@ from conformance.reference.replay.statements import (
     PutColumn,
     RenameColumn,
     RenameTables,
+    SetCharset,
     SetEngine,
     SetKey,
     SetParent,
+    StartNumbers,
     Statement,
     Truncate,
 )
 from conformance.reference.sql.definition_reader import Reader, TableName, split_list
+from conformance.reference.tables.create_table import parse_charset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +60,8 @@ _NO_CHANGE: Final = (
     "WITHOUT",
 )  # fmt: skip
 _SET_ENGINE: Final = "ENGINE"
+_LONGEST_NUMBER: Final = 20  # digits; Python refuses to read thousands
+_UNKNOWN: Final = "ucs2"  # stands for a character set that is not known here; nothing is shown in it
 
 
 def parse_statement(words: Sequence[Word], schema: str) -> Statement | None:
@@ -67,9 +75,12 @@ def parse_statement(words: Sequence[Word], schema: str) -> Statement | None:
     if reader.take("CREATE"):
         return _create(reader)
     if reader.take("ALTER"):
-        while reader.take("IGNORE") or reader.take("ONLINE") or reader.take("OFFLINE"):
-            pass
-        return _alter(reader) if reader.take("TABLE") else None
+        if reader.at("DATABASE", "SCHEMA"):
+            return _schema(reader, create=False)
+        ignore = False
+        while reader.at("IGNORE", "ONLINE", "OFFLINE"):
+            ignore |= reader.next().among("IGNORE")
+        return _alter(reader, ignore=ignore) if reader.take("TABLE") else None
     if reader.take("DROP"):
         return _drop(reader)
     if reader.take("TRUNCATE"):
@@ -106,7 +117,26 @@ def _drop(reader: Reader) -> Statement | None:
     return DropTables(tables=tuple(Reader(part, reader.schema).table() for part in split_list(reader.rest())))
 
 
+def _schema(reader: Reader, *, create: bool) -> DefineSchema:
+    reader.next()
+    reader.take("IF", "NOT", "EXISTS")
+    options = ("DEFAULT", "CHARACTER", "CHAR", "CHARSET", "COLLATE", "ENCRYPTION", "READ", "UPGRADE", "COMMENT")
+    schema = reader.schema if not reader or reader.at(*options) else reader.name()
+    return DefineSchema(schema, _named_charset(reader.rest()), create)
+
+
+def _named_charset(words: Sequence[Word]) -> DefaultCharset | None:
+    """The character set that options of a table or schema name; ``None`` for none, and for an unknown one."""
+    try:
+        name, collation = parse_charset(Reader(words, ""), "", None)
+    except ReplayError:
+        return DefaultCharset(_UNKNOWN, certain=False)
+    return DefaultCharset(name, collation) if name else None
+
+
 def _create(reader: Reader) -> Statement | None:
+    if reader.at("DATABASE", "SCHEMA"):
+        return _schema(reader, create=True)
     if not reader.take("TABLE"):
         return None  # rows of temporary tables are not logged as rows; other objects have none
     absent = reader.take("IF", "NOT", "EXISTS")
@@ -118,16 +148,18 @@ def _create(reader: Reader) -> Statement | None:
     body = reader.parenthesis()
     if body and body[0].among("LIKE"):
         return CreateLike(table=table, source=Reader(body[1:], reader.schema).table(), if_not_exists=absent)
+    charset = _named_charset(reader.words[reader.pos :])
     transactional = _options(reader)
     columns: list[ColumnDefinition] = []
     key: tuple[str, ...] = ()
+    ascending = True
     parents: list[TableName] = []
     for part in split_list(body):
         inner = Reader(part, reader.schema)
         if inner.at(*_KEYS):
             found = _key(inner)
             if isinstance(found, SetKey):
-                key = found.columns
+                key, ascending = found.columns, found.ascending
             elif found is not None:
                 parents.append(found.table)
         else:
@@ -140,6 +172,8 @@ def _create(reader: Reader) -> Statement | None:
         cascades_from=tuple(parents),
         transactional=transactional,
         if_not_exists=absent,
+        charset=charset,
+        ascending=ascending,
     )
 
 
@@ -178,7 +212,8 @@ def _key(reader: Reader) -> SetKey | SetParent | None:
     if reader.take("PRIMARY"):
         while reader and not reader.at("("):
             reader.next()
-        return SetKey(tuple([part[0].text for part in split_list(reader.parenthesis())]))
+        parts = list(split_list(reader.parenthesis()))
+        return SetKey(tuple([part[0].text for part in parts]), not any(part[-1].among("DESC") for part in parts))
     if not reader.take("FOREIGN"):
         return None
     while reader and not reader.take("REFERENCES"):
@@ -193,15 +228,18 @@ def _key(reader: Reader) -> SetKey | SetParent | None:
     return None
 
 
-def _alter(reader: Reader) -> AlterTable:
+def _alter(reader: Reader, *, ignore: bool) -> AlterTable:
+    """``ignore``: ALTER IGNORE TABLE of MySQL up to 5.6, which removes rows with equal keys, and cuts values."""
     table = reader.table()
-    actions: list[Action] = []
+    changing = ignore and any(word.among("UNIQUE", "PRIMARY", "MODIFY", "CHANGE", "CONVERT") for word in reader.words)
+    actions: list[Action] = [ChangesRows("IGNORE")] if changing else []
     for part in split_list(reader.rest()):
         actions += _action(Reader(part, reader.schema))
     return AlterTable(table=table, actions=tuple(actions))
 
 
 def _action(reader: Reader) -> list[Action]:
+    options: list[Action]
     if reader.take("ADD"):
         return _add(reader)
     if reader.take("DROP"):
@@ -228,16 +266,37 @@ def _action(reader: Reader) -> list[Action]:
     if reader.take("ALTER"):
         return []  # defaults, visibility, constraints: nothing that is stored
     if reader.take(_SET_ENGINE):
-        return [SetEngine(_engine(reader))]
-    if reader.at("CONVERT", "DISCARD", "IMPORT", "TRUNCATE", "EXCHANGE"):
+        charset = _named_charset(reader.words[reader.pos :])
+        options = [] if charset is None else [SetCharset(charset)]
+        return [*options, SetEngine(_engine(reader))]
+    if reader.take("CONVERT", "TO"):
+        charset = _named_charset(reader.rest())
+        known = charset is not None and charset.certain
+        return [SetCharset(charset, convert=True) if charset and known else ChangesRows("CONVERT")]
+    if reader.at("DISCARD", "IMPORT", "TRUNCATE", "EXCHANGE"):
         return [ChangesRows(reader.next().text.upper())]
     if reader.at("DEFAULT", "CHARACTER", "CHARSET", "COLLATE", "DATA", *_NO_CHANGE):
-        if reader.at("PARTITION") or not _engine_later(reader):
+        if reader.at("PARTITION"):
             return []
-        return [SetEngine(_engine(reader))]
+        charset = _named_charset(reader.words[reader.pos :])
+        options = [] if charset is None else [SetCharset(charset)]
+        options += _first_number(reader.words)
+        return [*options, SetEngine(_engine(reader))] if _engine_later(reader) else options
     if reader.at("INDEX"):
         return []
     raise reader.refused(f"ALTER TABLE ... {reader.next().text} is not followed")
+
+
+def _first_number(words: Sequence[Word]) -> list[Action]:
+    """The option AUTO_INCREMENT among others."""
+    reader = Reader(words, "")
+    while reader:
+        if reader.take("AUTO_INCREMENT"):
+            reader.take("=")
+            number = reader.next().text
+            return [StartNumbers(int(number))] if is_number(number) and len(number) <= _LONGEST_NUMBER else []
+        reader.next()
+    return []
 
 
 def _engine_later(reader: Reader) -> bool:

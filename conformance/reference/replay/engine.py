@@ -6,6 +6,7 @@ are decided later, between other transactions.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from conformance.reference.binlog.control_events import Incident, Opaque, XaPrepare, Xid
@@ -25,11 +26,14 @@ from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.replay.ddl import parse_statement
+from conformance.reference.replay.session_facts import SessionFacts, session_facts
 from conformance.reference.replay.statements import (
     AlterTable,
     ChangesRows,
     CreateLike,
     CreateTable,
+    DefaultCharset,
+    DefineSchema,
     DropSchema,
     DropTables,
     MoveTable,
@@ -71,6 +75,7 @@ class Replay:
         self._undo = UndoLog()
         self._savepoints: dict[str, int] = {}
         self._open = False
+        self._schemas: dict[str, DefaultCharset] = {}  # the character set of their new tables
         self._cascades: dict[TableName, set[TableName]] = {}
 
     # --- events ------------------------------------------------------------------------------------------------------
@@ -98,7 +103,7 @@ class Replay:
         body = event.body
         match body:
             case Query():
-                self._query(body)
+                self._query(body, event.header.timestamp)
             case Xid():
                 self._commit()
             case XaPrepare():
@@ -126,7 +131,7 @@ class Replay:
         self.prepared.clear()
         return open_changes, prepared
 
-    def _query(self, query: Query) -> None:
+    def _query(self, query: Query, seconds: int) -> None:
         text = query.text
         if text == b"BEGIN":
             self.roll_back()
@@ -152,7 +157,7 @@ class Replay:
             if not self._open:
                 self._commit()
             if statement is not None:
-                self._change_tables(statement)
+                self._change_tables(statement, session_facts(query, seconds))
 
     # --- transactions ------------------------------------------------------------------------------------------------
 
@@ -216,7 +221,7 @@ class Replay:
         count = len(table.columns)
         if event.type in WRITE_TYPES:
             assert row.after is not None
-            given = dict(zip(included(event.after_columns or 0, count), row.after, strict=True))
+            given = state.given(event.after_columns, row.after)
             values = [given[index] if index in given else state.default(index) for index in range(count)]
             if state.has_key_of(values):
                 if not self.lenient:
@@ -227,7 +232,7 @@ class Replay:
                 self._undo.inserted(state, added)
             return {}
         assert row.before is not None
-        before = dict(zip(included(event.before_columns or 0, count), row.before, strict=True))
+        before = state.given(event.before_columns, row.before)
         number = state.find(before)
         if number is None:
             return self._without_base(state, before, event, row)
@@ -239,7 +244,7 @@ class Replay:
         assert row.after is not None
         values = list(state.rows[number])
         found = {}
-        for index, value in zip(included(event.after_columns or 0, count), row.after, strict=True):
+        for index, value in state.given(event.after_columns, row.after).items():
             if isinstance(value, PartialJson):
                 document = self._applied(index, values[index], value)
                 values[index] = document
@@ -292,22 +297,26 @@ class Replay:
 
     # --- DDL ---------------------------------------------------------------------------------------------------------
 
-    def _change_tables(self, statement: Statement) -> None:
+    def _change_tables(self, statement: Statement, session: SessionFacts) -> None:
         match statement:
             case CreateTable():
-                self._create(statement)
+                self._create(statement, session)
             case CreateLike():
                 if not (statement.if_not_exists and statement.table in self.tables):
                     source = self._known(statement.source)
                     state = TableState(statement.table, transactional=source.transactional)
                     state.columns, state.key = list(source.columns or ()) or None, source.key
+                    state.charset, state.ascending = source.charset, source.ascending
                     self.tables[statement.table] = state
             case AlterTable():
-                self._alter(statement)
+                self._alter(statement, session)
+            case DefineSchema():
+                self._define_schema(statement, session)
             case DropTables(tables=tables):
                 for name in tables:
                     self._drop(name)
             case DropSchema(schema=schema):
+                self._schemas.pop(schema, None)
                 for name in [name for name in self.tables if name[0] == schema]:
                     self._drop(name)
             case Truncate(table=name):
@@ -323,11 +332,20 @@ class Replay:
             raise ReplayError("no-table", "the statement needs a table whose beginning is not in the input", got=name)
         return state
 
-    def _create(self, statement: CreateTable) -> None:
+    def _define_schema(self, statement: DefineSchema, session: SessionFacts) -> None:
+        if statement.charset is not None:
+            self._schemas[statement.schema] = statement.charset
+        elif statement.create and session.server is not None:
+            self._schemas[statement.schema] = replace(session.server, certain=True)
+
+    def _create(self, statement: CreateTable, session: SessionFacts) -> None:
         if statement.if_not_exists and statement.table in self.tables:
             return
         state = TableState(statement.table, transactional=statement.transactional)
-        state.columns, state.key = list(statement.columns), statement.primary_key
+        # The schema's character set, else the server's: the schema may have another one from before the log.
+        state.charset = statement.charset or self._schemas.get(statement.table[0], session.server)
+        state.columns = [replace(column, charset=state.charset) for column in statement.columns]
+        state.key, state.ascending = statement.primary_key, statement.ascending
         self.tables[statement.table] = state
         for parent in statement.cascades_from:
             self._cascades.setdefault(parent, set()).add(statement.table)
@@ -347,9 +365,9 @@ class Replay:
                 children.add(name)
         state.name = name
 
-    def _alter(self, statement: AlterTable) -> None:
+    def _alter(self, statement: AlterTable, session: SessionFacts) -> None:
         state = self._known(statement.table)
-        state.alter_columns(statement.actions)
+        state.alter_columns(statement.actions, session)
         for action in statement.actions:
             match action:
                 case SetEngine(transactional):

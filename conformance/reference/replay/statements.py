@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers
+from conformance.reference.sql.definition_reader import Reader
 from conformance.reference.sql.statement_words import split_words
 from conformance.reference.tables.charsets import COLLATIONS
 
@@ -15,11 +16,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class DefaultCharset:
+    """The character set of columns that name none.
+
+    ``certain``: a statement of the log named it, for the table or its schema. Otherwise it is the session's
+    ``collation_server``, from which the schema may differ.
+    """
+
+    name: str
+    collation: str | None = None
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnDefinition:
-    """A column in its DDL; ``words`` are all words behind the name."""
+    """A column in its DDL; ``words`` are all words behind the name. ``charset``: if they name none."""
 
     name: str
     words: tuple[Word, ...]
+    charset: DefaultCharset | None = None
 
     def _places(self, keyword: str) -> list[int]:
         """The positions of a keyword outside parentheses."""
@@ -44,9 +59,35 @@ class ColumnDefinition:
         return refused or self.primary or bool(self._places("SERIAL"))
 
     @property
+    def null(self) -> bool:
+        """Whether the column's own words allow NULL."""
+        words = self.words
+        return any(not index or not words[index - 1].among("NOT", "DEFAULT") for index in self._places("NULL"))
+
+    @property
     def generated(self) -> bool:
         """Whether the column is generated."""
         return bool(self._places("AS"))
+
+    @property
+    def expression(self) -> tuple[Word, ...]:
+        """The words of a generated column's expression, without its parentheses; empty for other columns."""
+        places = self._places("AS")
+        return tuple(Reader(self.words[places[0] + 1 :], "").parenthesis()) if places else ()
+
+    @property
+    def rounded(self) -> bool:
+        """Whether the column is a FLOAT or DOUBLE with a number of digits, to which the server rounds."""
+        return (
+            bool(self.words)
+            and self.words[0].among("FLOAT", "FLOAT4", "DOUBLE", "FLOAT8", "REAL")
+            and any(word.among(",") for word in self.words[:6])
+        )
+
+    @property
+    def filled(self) -> bool:
+        """Whether the server shows zeros in front of the column's numbers."""
+        return bool(self._places("ZEROFILL"))
 
     @property
     def automatic(self) -> bool:
@@ -68,6 +109,8 @@ class CreateTable:
     cascades_from: tuple[TableName, ...] = ()  # parents whose deletes or updates change rows of this table
     transactional: bool = True
     if_not_exists: bool = False
+    charset: DefaultCharset | None = None  # that the statement names
+    ascending: bool = True  # as of SetKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +128,15 @@ class DropTables:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropSchema:
     schema: str
+
+
+@dataclass(frozen=True, slots=True)
+class DefineSchema:
+    """CREATE or ALTER SCHEMA. ``charset``: that the statement names."""
+
+    schema: str
+    charset: DefaultCharset | None
+    create: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,12 +174,30 @@ class RenameColumn:
 
 @dataclass(frozen=True, slots=True)
 class SetKey:
+    """``ascending``: whether rows lie in the order of the key."""
+
     columns: tuple[str, ...]
+    ascending: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class StartNumbers:
+    """The option AUTO_INCREMENT."""
+
+    first: int
 
 
 @dataclass(frozen=True, slots=True)
 class SetEngine:
     transactional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetCharset:
+    """The character set of new columns. ``convert``: of the present columns too."""
+
+    charset: DefaultCharset
+    convert: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +217,10 @@ class ChangesRows:
     what: str
 
 
-Action: TypeAlias = "PutColumn | DropColumn | RenameColumn | SetKey | SetEngine | SetParent | MoveTable | ChangesRows"
+Action: TypeAlias = (
+    "PutColumn | DropColumn | RenameColumn | SetKey | StartNumbers | SetEngine | SetCharset | SetParent | MoveTable"
+    " | ChangesRows"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +229,9 @@ class AlterTable:
     actions: tuple[Action, ...]
 
 
-Statement: TypeAlias = "CreateTable | CreateLike | AlterTable | DropTables | DropSchema | Truncate | RenameTables"
+Statement: TypeAlias = (
+    "CreateTable | CreateLike | AlterTable | DropTables | DefineSchema | DropSchema | Truncate | RenameTables"
+)
 
 
 def statement_words(query: Query) -> list[Word]:

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
+from conformance.reference.cursor import included
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.values import same
-from conformance.reference.portable import capitals, folded, is_number
+from conformance.reference.portable import capitals, folded
+from conformance.reference.replay.defined_columns import completed, defined_info, in_charset, learned_charset, same_type
 from conformance.reference.replay.row_store import RowIndex, RowStore
-from conformance.reference.replay.statements import ColumnDefinition, DropColumn, PutColumn, RenameColumn, SetKey
+from conformance.reference.replay.session_facts import UNKNOWN_SESSION
+from conformance.reference.replay.statements import (
+    DropColumn,
+    PutColumn,
+    RenameColumn,
+    SetCharset,
+    SetKey,
+    StartNumbers,
+)
+from conformance.reference.replay.values.conversions import converter, stored
+from conformance.reference.replay.values.expressions import evaluated
+from conformance.reference.replay.values.new_columns import NOW, default_value, value_of_new
 from conformance.reference.tables import columns as types
-from conformance.reference.tables.charsets import BINARY, bytes_of
-from conformance.reference.tables.columns import ColumnType
+from conformance.reference.tables.charsets import BINARY
+from conformance.reference.tables.columns import ColumnType, value_size
 from conformance.reference.tables.metadata import ColumnInfo, Field, Numbers, PrefixKey
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK
 from conformance.reference.text.columns import INTEGERS
@@ -21,20 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from conformance.reference.replay.row_store import Values
-    from conformance.reference.replay.statements import Action
+    from conformance.reference.replay.session_facts import SessionFacts
+    from conformance.reference.replay.statements import Action, ColumnDefinition, DefaultCharset
     from conformance.reference.sql.definition_reader import TableName
-    from conformance.reference.sql.statement_words import Word
     from conformance.reference.tables.table_map import TableMap
 
-MISSING: Final = object()
-_LONGEST_NUMBER: Final = 20  # digits; Python refuses to read thousands
 _NO_INFO: Final = ColumnInfo(ColumnType(types.NULL), nullable=True)
-
-
-class NewDefault(NamedTuple):
-    """The value that existing rows get in a new column, as DDL has it: the next TABLE_MAP gives it its type."""
-
-    words: tuple[Word, ...]
 
 
 class TableState:
@@ -47,11 +54,14 @@ class TableState:
         self.name = name
         self.columns: list[ColumnDefinition] | None = None
         self.key: tuple[str, ...] = ()
+        self.ascending = True  # whether rows lie in the order of the key
         self.transactional = transactional
         self.rows = RowStore()
         self.map: TableMap | None = None
-        self._infos: list[ColumnInfo | None] = []  # of each column, where no TABLE_MAP has them: DDL moved columns
-        self._untyped = False  # whether rows may have a NewDefault
+        self.charset: DefaultCharset | None = None  # of new columns that name none
+        self.unsigned: dict[int, int] = {}  # columns whose numbers the TABLE_MAP has as signed: all bits of theirs
+        self._infos: list[ColumnInfo | None] | None = None  # of each column; None: to be computed
+        self._converted = False  # whether ALTER TABLE gave rows new values since the last TABLE_MAP
         self._indexes: dict[tuple[int, ...], RowIndex] = {}
 
     # --- definition --------------------------------------------------------------------------------------------------
@@ -69,36 +79,54 @@ class TableState:
             raise self.error("columns", "its column types changed in a way that is not in the log", None, None)
         if self.map is not None and self.map.columns != table.columns:  # of a table without rows
             self._indexes.clear()
+        if self._converted:
+            self._check_types(table)
         self.map = table
-        self._infos = []
-        if self._untyped:
-            self._type_defaults()
+        self._infos = None
+        self.unsigned = {} if _has_signs(table) else self._unsigned(table)
 
-    def _type_defaults(self) -> None:
-        """Give the defaults of new columns their types."""
-        for at, info in enumerate(self._known_infos()):
-            for number, row in self.rows.items():
-                if isinstance(row[at], NewDefault):
-                    value = MISSING if info is None else _literal(info, row[at].words)
-                    if value is MISSING:
-                        raise self.error("alter", "a new column whose values are not known", None, at + 1)
-                    self.rows[number] = (*row[:at], value, *row[at + 1 :])
-        self._untyped = False
-        self._indexes.clear()
+    def _check_types(self, table: TableMap) -> None:
+        """The types that ALTER TABLE gave, against those of the log: the values in the rows depend on them."""
+        for definition, column in zip(self.columns or (), table.columns, strict=True):
+            known = defined_info(definition)
+            if known is not None and not same_type(known.type, column):
+                raise self.error("columns", "ALTER TABLE gave another type than the log has", known.type, column)
+        self._converted = False
+
+    def _unsigned(self, table: TableMap) -> dict[int, int]:
+        """The integers that only the DDL calls unsigned, each with all bits of its type."""
+        found = {}
+        for index, (definition, column) in enumerate(zip(self.columns or (), table.columns, strict=False)):
+            size = value_size(column) if column.type in INTEGERS else None
+            known = defined_info(definition) if size else None
+            if size and known is not None and known.unsigned and same_type(known.type, column):
+                found[index] = (1 << 8 * size) - 1
+        return found
 
     def infos(self) -> list[ColumnInfo]:
-        """The facts about each column. A column without a TABLE_MAP so far is NULL in every row and has no facts.
+        """The facts about each column: of the TABLE_MAP, and of the DDL where it has none.
 
-        Raises for a new column with a default, while no row event has told its type.
+        A column without any is NULL in every row.
         """
-        if self._untyped and any(isinstance(value, NewDefault) for row in self.rows.values() for value in row):
-            raise self.error(
-                "alter", "a new column has a default, and no row event behind it tells its type", None, None
-            )
         return [info or _NO_INFO for info in self._known_infos()]
 
-    def _known_infos(self) -> Sequence[ColumnInfo | None]:
-        return self._infos if self.map is None else self.map.described
+    def _known_infos(self) -> list[ColumnInfo | None]:
+        if self._infos is None:
+            definitions = self.columns or ()
+            if self.map is None:
+                self._infos = [defined_info(definition) for definition in definitions]
+            elif self.columns is None:
+                self._infos = list(self.map.described)
+            else:
+                pairs = zip(self.map.described, definitions, strict=True)
+                self._infos = [completed(told, defined_info(definition)) for told, definition in pairs]
+        return self._infos
+
+    def forget_derived(self) -> None:
+        """Drop what was computed from the last TABLE_MAP: there may be many columns."""
+        if self.map is not None:
+            self.map.forget_derived()
+            self._infos = None
 
     def column_names(self) -> list[str]:
         """Names from the log, else from DDL, else ``@1``..."""
@@ -134,7 +162,7 @@ class TableState:
 
     # --- changes of the definition -----------------------------------------------------------------------------------
 
-    def alter_columns(self, actions: Sequence[Action]) -> None:
+    def alter_columns(self, actions: Sequence[Action], session: SessionFacts = UNKNOWN_SESSION) -> None:
         """Change columns and key as ALTER TABLE does.
 
         Whatever the order in the statement (observed on 9.7.4), the server first drops columns. It then changes columns
@@ -143,55 +171,158 @@ class TableState:
         """
         changes = [action for action in actions if isinstance(action, PutColumn | RenameColumn)]
         drops = [action.name for action in actions if isinstance(action, DropColumn)]
-        keys = [action.columns for action in actions if isinstance(action, SetKey)]
-        keys += [(each.definition.name,) for each in changes if isinstance(each, PutColumn) and each.definition.primary]
-        if changes or drops:
+        keys = [action for action in actions if isinstance(action, SetKey)]
+        new_columns = [change.definition for change in changes if isinstance(change, PutColumn)]
+        keys += [SetKey((definition.name,)) for definition in new_columns if definition.primary]
+        charsets = [action for action in actions if isinstance(action, SetCharset)]
+        for action in charsets:
+            self.charset = action.charset
+        conversions = [action for action in charsets if action.convert]
+        if changes or drops or conversions:
             if self.columns is None:
                 raise self.error("no-definition", "ALTER TABLE, but no CREATE TABLE was seen", None, None)
+            if self.charset is not None and not self.charset.certain:
+                self._learn_charset()
+            numbers: dict[int, int] = {}
+            if self.rows and any(
+                change.definition.automatic and change.old is None
+                for change in changes
+                if isinstance(change, PutColumn)
+            ):
+                numbers = self._numbers(actions, session)
             self.forget_map()
-            known = self._change_columns(changes, drops)
+            for action in conversions:
+                self._convert_text(action.charset, session)
+            known = self._change_columns(changes, drops, numbers, session)
             names = dict(zip(reversed(known), reversed([column.name for column in self.columns]), strict=True))
             self.key = tuple([names[folded(part)] for part in self.key if folded(part) in names])
             self._indexes.clear()
         if keys:
-            self.key = next(filter(None, keys), ())
+            key = next((key for key in keys if key.columns), SetKey(()))
+            self.key, self.ascending = key.columns, key.ascending
 
-    def _change_columns(self, changes: Sequence[PutColumn | RenameColumn], drops: Sequence[str]) -> list[str]:
+    def _learn_charset(self) -> None:
+        """Take the character set of columns without one from the last TABLE_MAP, where it has it."""
+        if self.map is None or self.columns is None:
+            return
+        found = [learned_charset(*pair) for pair in zip(self.columns, self.map.described, strict=True)]
+        learned = next(filter(None, found), None)
+        if learned is not None:
+            self.columns = [
+                replace(column, charset=learned) if column.charset == self.charset else column
+                for column in self.columns
+            ]
+            self.charset, self._infos = learned, None
+
+    def _numbers(self, actions: Sequence[Action], session: SessionFacts) -> dict[int, int]:
+        """The numbers that a new AUTO_INCREMENT column gives the rows: in the order of the old primary key.
+
+        Without one, rows lie in an order that concurrent sessions made, which is not in the log.
+        """
+        key, infos = self.key_columns(), self.infos()
+        sorted_types = (*INTEGERS, types.NEWDECIMAL, types.DATE, types.DATETIME2, types.TIMESTAMP2)
+        sortable = all(infos[at].type.real_type in sorted_types for at in key)
+        if len(self.rows) > 1 and not (key and sortable and self.ascending and self.transactional):
+            raise self.error("alter", "AUTO_INCREMENT numbers rows in an order that is not in the log",
+                             "a primary key of numbers or dates", None)  # fmt: skip
+        step, offset = session.increment
+        first = max([1, *(action.first for action in actions if isinstance(action, StartNumbers))])
+        first = offset + -(-max(first - offset, 0) // step) * step
+        rows = sorted(self.rows.items(), key=lambda item: _picked(item[1], key))
+        return {number: first + place * step for place, (number, _) in enumerate(rows)}
+
+    def _change_columns(
+        self,
+        changes: Sequence[PutColumn | RenameColumn],
+        drops: Sequence[str],
+        numbers: Mapping[int, int],
+        session: SessionFacts,
+    ) -> list[str]:
         """For each present column, the names in lower case by which parts of the key refer to it."""
         columns = self.columns = list(self.columns or ())
+        converted = False
         for name in drops:
             self._take(self.place(name))
         known = [folded(column.name) for column in columns]
         for at, new in [(self.place(each.old), each) for each in changes if each.old is not None]:
-            old = columns[at]
             if isinstance(new, RenameColumn):
-                columns[at] = ColumnDefinition(new.new, old.words)
-                continue
-            columns[at] = new.definition
-            if self.rows and _texts(old) != _texts(new.definition):
-                raise self.error(
-                    "alter", "ALTER TABLE changes a column that has values", old.name, " ".join(_texts(new.definition))
-                )
+                columns[at] = replace(columns[at], name=new.new)
+            else:
+                converted |= self._redefine(at, self._defined(new.definition), session)
         for change in changes:
             if isinstance(change, RenameColumn):
                 continue
             if change.old is None:
-                value = self._value_of_new(change.definition) if self.rows else None
+                definition = self._defined(change.definition)
                 at = len(columns) if change.after is None else self._after(change.after)
-                self._insert(at, change.definition, None, dict.fromkeys(self.rows, value))
-                known.insert(at, folded(change.definition.name))
+                self._insert(at, definition, defined_info(definition), self._new_values(definition, numbers, session))
+                known.insert(at, folded(definition.name))
             elif change.after is not None:
                 at = self.place(change.definition.name)
                 name, taken = known.pop(at), self._take(at)
                 at = self._after(change.after)
                 self._insert(at, *taken)
                 known.insert(at, name)
+        put = [change.definition for change in changes if isinstance(change, PutColumn)]
+        if self.rows and (converted or any(definition.generated for definition in put)):
+            self._generate(session)
         return known
+
+    def _defined(self, definition: ColumnDefinition) -> ColumnDefinition:
+        """The definition with the table's character set as its default."""
+        return replace(definition, charset=self.charset)
+
+    def _redefine(self, at: int, new: ColumnDefinition, session: SessionFacts) -> bool:
+        """Give a column another definition; returns whether its values were converted."""
+        assert self.columns is not None
+        old, infos = self.columns[at], self._known_infos()
+        before, after = infos[at], defined_info(new)
+        self.columns[at] = new
+        if not self.rows or _same_words(old, new):
+            if not self.rows:
+                infos[at] = after
+            return False
+        if before is None or after is None:
+            raise self.error("alter", "ALTER TABLE changes a column that has values", old.name, " ".join(_texts(new)))
+        infos[at] = after
+        if new.generated:
+            return True
+        if new.automatic and not old.automatic and any(row[at] in (0, None) for row in self.rows.values()):
+            raise self.error("alter", "AUTO_INCREMENT gives new numbers to rows", "no row with 0", old.name)
+        if _same_values(before, after) and not (old.rounded or new.rounded):
+            if not after.nullable and any(row[at] is None for row in self.rows.values()):
+                raise self.error("alter", "NOT NULL changes rows with NULL", "no row with NULL", old.name)
+            return False
+        if new.rounded or (old.filled and after.type.is_character):
+            raise self.error("alter", "values that the server rounds or fills up", None, old.name)
+        try:
+            convert = converter(before, after, session.time_zone)
+            for number, row in self.rows.items():
+                self.rows[number] = (*row[:at], convert(row[at]), *row[at + 1 :])
+        except CodecError as error:
+            raise self._unknown_values(old.name, error) from None
+        self._converted = True
+        return True
+
+    def _unknown_values(self, column: str, error: CodecError) -> ReplayError:
+        return self.error(
+            "alter", f"ALTER TABLE gives column {column} values that are not certain: {error.message}",
+            error.expected, error.got,
+        )  # fmt: skip
+
+    def _convert_text(self, charset: DefaultCharset, session: SessionFacts) -> None:
+        """CONVERT TO CHARACTER SET: every column of text."""
+        for at, column in enumerate(self.columns or ()):
+            info = defined_info(column)
+            if info is None and self.rows:
+                raise self.error("alter", "CONVERT changes a column of unknown type", None, column.name)
+            if info is not None and info.collation != BINARY and (info.type.is_character or info.type.is_enum_or_set):
+                self._redefine(at, in_charset(column, info, charset), session)
 
     def _take(self, at: int) -> tuple[ColumnDefinition, ColumnInfo | None, dict[int, Any]]:
         """Remove a column from the table; returns its facts, and its value in each row."""
         assert self.columns is not None
-        info = self._infos.pop(at) if self._infos else None
+        info = self._known_infos().pop(at)
         taken = {}
         for number, row in self.rows.items():
             taken[number] = row[at]
@@ -200,26 +331,56 @@ class TableState:
 
     def _insert(self, at: int, column: ColumnDefinition, info: ColumnInfo | None, values: Mapping[int, Any]) -> None:
         assert self.columns is not None
-        if len(self._infos) == len(self.columns):  # else nothing is known of any
-            self._infos.insert(at, info)
+        self._known_infos().insert(at, info)
         self.columns.insert(at, column)
         for number, row in self.rows.items():
             self.rows[number] = (*row[:at], values[number], *row[at:])
 
-    def _value_of_new(self, column: ColumnDefinition) -> NewDefault | None:
-        """Return the value of existing rows in a new column: NULL or a constant.
+    def _new_values(
+        self, column: ColumnDefinition, numbers: Mapping[int, int], session: SessionFacts
+    ) -> Mapping[int, Any]:
+        """The values of a new column by row."""
+        if column.automatic or not self.rows:
+            return numbers
+        return dict.fromkeys(self.rows, self._value_of_new(column, session))
+
+    def _value_of_new(self, column: ColumnDefinition, session: SessionFacts) -> Any:
+        """Return the value of existing rows in a new column; a generated one is computed later.
 
         Raises for values that are not in the log.
         """
-        default = column.default
-        null = not default or default[0].among("NULL")
-        constant = bool(default) and (default[0].string or is_number(default[0].text))
-        if column.generated or column.automatic or (column.not_null if null else not constant):
-            raise self.error("alter", "a new column whose values are not known", "NULL or a constant", column.name)
-        if null:
+        if column.generated:
             return None
-        self._untyped = True
-        return NewDefault(default)
+        info = defined_info(column)
+        if info is None:
+            if not column.not_null and not column.default:
+                return None
+            raise self.error("alter", "a new column of unknown type, with values", "a known type", column.name)
+        try:
+            value = value_of_new(column, info, session)
+            if value is not None and column.rounded and column.default:
+                raise ReplayError("value", "a default that the server rounds")
+        except CodecError as error:
+            raise self._unknown_values(column.name, error) from None
+        self._converted |= value is not None
+        return value
+
+    def _generate(self, session: SessionFacts) -> None:
+        """Compute the generated columns of all rows."""
+        assert self.columns is not None
+        infos = self.infos()
+        names = [(column.name, info) for column, info in zip(self.columns, infos, strict=True)]
+        for at, column in enumerate(self.columns):
+            if not column.generated:
+                continue
+            try:
+                for number, row in self.rows.items():
+                    value = evaluated(column.expression, names, row)
+                    kept = None if value is None else stored(infos[at], value, session.time_zone)
+                    self.rows[number] = (*row[:at], kept, *row[at + 1 :])
+            except CodecError as error:
+                raise self._unknown_values(column.name, error) from None
+            self._converted = True
 
     def _after(self, name: str) -> int:
         return 0 if not name else self.place(name) + 1
@@ -236,6 +397,15 @@ class TableState:
         """Remove all rows (TRUNCATE)."""
         self.rows.clear()
         self._indexes.clear()
+
+    def given(self, bitmap: int | None, values: Sequence[Any] | None) -> dict[int, Any]:
+        """The values of an image by column, numbers with the sign that the column has."""
+        assert self.map is not None
+        image = dict(zip(included(bitmap or 0, len(self.map.columns)), values or (), strict=True))
+        for index, bits in self.unsigned.items():
+            if image.get(index) is not None:
+                image[index] &= bits
+        return image
 
     def add(self, values: Sequence[Any]) -> int:
         """Add a new row; returns its number."""
@@ -302,24 +472,34 @@ class TableState:
 
     def default(self, column: int) -> Any:
         """The value of a column that an insert omits; raises where it is not certain."""
-        assert self.map is not None
-        info = self.map.described[column]
+        info = self._known_infos()[column]
         if self.columns is None:
             raise self.error("default", "an insert leaves out a column whose default is not known", None, column + 1)
         definition = self.columns[column]
         words = definition.default
         if definition.generated or definition.automatic:
             raise self.error("default", "an insert leaves out a column that the server computes", None, definition.name)
-        if not words:
-            if not definition.not_null and info.nullable:
-                return None
-        elif words[0].among("NULL"):
+        if not words and info is not None and not definition.not_null and info.nullable:
             return None
-        else:
-            value = _literal(info, words)
-            if value is not MISSING:
-                return value
+        if words and words[0].among("NULL"):
+            return None
+        if words and info is not None and not definition.rounded and not words[0].among(*NOW):
+            with suppress(CodecError):
+                return default_value(words, info, UNKNOWN_SESSION)
         raise self.error("default", "an insert leaves out a column whose default is not known", None, definition.name)
+
+
+def _has_signs(table: TableMap) -> bool:
+    return any(field.field == Field.SIGNEDNESS for field in table.metadata)
+
+
+def _same_values(one: ColumnInfo, other: ColumnInfo) -> bool:
+    """Whether columns of both kinds store equal values in the same way."""
+    return one[:1] + one[3:6] == other[:1] + other[3:6]
+
+
+def _same_words(one: ColumnDefinition, other: ColumnDefinition) -> bool:
+    return _texts(one) == _texts(other) and one.charset == other.charset
 
 
 def _texts(column: ColumnDefinition) -> list[str]:
@@ -339,20 +519,3 @@ def same_document(stored: Any, wanted: Any) -> bool:
         return same(decode(stored), decode(wanted))
     except CodecError:
         return False
-
-
-def _literal(info: ColumnInfo, words: Sequence[Word]) -> Any:
-    """A default that needs little conversion: whole numbers and strings."""
-    text = words[0].text
-    if len(words) > 1 and (words[1].string or words[1].among(".")):
-        return MISSING  # it goes on: strings side by side are one string
-    if info.type.real_type in INTEGERS and is_number(text) and len(text) <= _LONGEST_NUMBER:
-        return int(text)
-    if words[0].string and info.type.is_character and info.type.type != types.VECTOR and info.collation is not None:
-        if info.type.real_type == types.STRING:
-            text = text.rstrip("\0" if info.collation == BINARY else " ")  # a log has no pads (binlog-events 10.2)
-        if info.collation == BINARY:
-            return text.encode() if text.isascii() else MISSING
-        value = bytes_of(text, info.collation)
-        return MISSING if value is None else value
-    return MISSING

@@ -8,7 +8,12 @@ searching for its end behind every quote would take quadratic time.
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from conformance.reference.sql.quoting import quote_identifier, quote_string
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ANSI_QUOTES: Final = 4
 NO_BACKSLASH_ESCAPES: Final = 1 << 20
@@ -51,6 +56,8 @@ _NO_ESCAPES: Final = re.compile(
     _PLAIN.pattern.replace(r"[^'\\]|\\.|", "[^']|").replace(r'[^"\\]|\\.|', '[^"]|'), _PLAIN.flags
 )
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_CLOSE: Final = frozenset(("->", "->>", "<=", ">=", "<>", "!=", "||", "&&"))  # two symbols that are one operator
+_PREFIXES: Final = frozenset("xXbBnN")
 # % and _ keep their backslash, which has a meaning in patterns only (manual, String Literals).
 _ESCAPES: Final = {
     "0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_",
@@ -81,6 +88,17 @@ def split_words(sql: str, sql_mode: int = 0) -> list[Word]:
                 text = _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
             words.append(strings.get(text) or _shared(strings, text, string=True))
     return words
+
+
+def sql_text(words: Sequence[Word]) -> str:
+    """The words as a text that has them again, without the comments that stood between them."""
+    text, last = "", ""
+    for word in words:
+        piece = quote_identifier(word.text) if word.quoted else quote_string(word.text) if word.string else word.text
+        close = "." in (last, piece) or piece == "(" or last + piece in _CLOSE or (word.string and last in _PREFIXES)
+        text += piece if close or not text else f" {piece}"
+        last = "->" if last == "-" and piece == ">" else piece
+    return text
 
 
 def _shared(shared: dict[str, Word], text: str, *, string: bool) -> Word:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.portable import folded, is_number, shown
 from conformance.reference.sql.definition_reader import Reader, split_list
-from conformance.reference.sql.quoting import quote_identifier, quote_string
-from conformance.reference.sql.statement_words import split_words
+from conformance.reference.sql.statement_words import split_words, sql_text
 from conformance.reference.tables.charsets import COLLATION_IDS, COLLATIONS, DEFAULT_COLLATIONS
 from conformance.reference.tables.definitions import Column, Table, collation_id
 
@@ -74,7 +73,7 @@ _TEMPORAL: Final = ("TIME", "DATETIME", "TIMESTAMP")
 _MEASURED: Final = ("VARCHAR", "VARBINARY", "ENUM", "SET")  # no column without a length or members
 _LENGTH: Final = ("CHAR", "VARCHAR", "BINARY", "VARBINARY", "BIT", "VECTOR")
 _OLD_NAMES: Final = {"utf8": "utf8mb3"}
-_CHARSETS: Final = (("CHARACTER", "SET"), ("CHAR", "SET"), ("CHARSET",))
+CHARSET_WORDS: Final = (("CHARACTER", "SET"), ("CHAR", "SET"), ("CHARSET",))
 _LONGEST_NUMBER: Final = 20  # digits; Python refuses to read thousands
 _IN_NUMBERS: Final = (".", "-", "+")
 _KEYS: Final = ("INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK")
@@ -105,13 +104,25 @@ def parse_definition(sql: str, *, schema: str = "", sql_mode: int = 0) -> Table:
     parts = _Parts()
     for item in split_list(reader.parenthesis()):
         _item(Reader(item, schema), parts)
-    charset, collation = _options(reader)
+    charset, collation = parse_charset(reader, "utf8mb4", None)
     table = Table(schema=schema, name=name, columns=tuple(parts.columns), charset=charset, collation=collation)
     return _finished(table, parts, reader)
 
 
-def _options(reader: Reader) -> tuple[str, str | None]:
-    charset, collation = "utf8mb4", None
+def parse_column(name: str, words: Sequence[Word], charset: str, collation: str | None = None) -> Column:
+    """The column that these words define in a table of this character set; its own is there if the words name one.
+
+    Raises :class:`ReplayError` for words that are not understood.
+    """
+    parts = _Parts()
+    reader = Reader(words, "")
+    _column(reader, name, parts)
+    table = Table(schema="", name="", columns=tuple(parts.columns), charset=charset, collation=collation)
+    return _settled_columns(table, parts, reader)[0]
+
+
+def parse_charset(reader: Reader, charset: str, collation: str | None) -> tuple[str, str | None]:
+    """Character set and collation of a table or schema, by the options in the rest of the statement."""
     while reader:
         if _charset_word(reader):
             reader.take("=")
@@ -127,8 +138,8 @@ def _options(reader: Reader) -> tuple[str, str | None]:
     return charset, collation
 
 
-def _finished(table: Table, parts: _Parts, reader: Reader) -> Table:
-    """The table, with the facts of the whole statement: the primary key, binary collations, sizes of texts."""
+def _settled_columns(table: Table, parts: _Parts, reader: Reader) -> list[Column]:
+    """The columns with what depends on the table's character set: binary collations, sizes of texts."""
     columns = list(table.columns)
     for index in parts.binary:
         collation = collation_id(table, columns[index])
@@ -141,6 +152,12 @@ def _finished(table: Table, parts: _Parts, reader: Reader) -> Table:
         most = size * (COLLATIONS[collation_id(table, column) or 63].max_bytes)
         prefix = next((prefix for prefix, limit in _SIZED if most <= limit), "LONG")
         columns[index] = replace(column, type=prefix + column.type)
+    return columns
+
+
+def _finished(table: Table, parts: _Parts, reader: Reader) -> Table:
+    """The table, with the facts of the whole statement: settled columns and the primary key."""
+    columns = _settled_columns(table, parts, reader)
     places = {folded(column.name): index for index, column in enumerate(columns)}
     key = []
     for name, length in parts.key:
@@ -168,7 +185,7 @@ def _item(reader: Reader, parts: _Parts) -> None:
         return
     if reader.at(*_KEYS):
         return
-    _column(reader, parts)
+    _column(reader, reader.name(), parts)
 
 
 def _key_part(reader: Reader) -> tuple[str, int]:
@@ -177,9 +194,9 @@ def _key_part(reader: Reader) -> tuple[str, int]:
     return name, prefix
 
 
-def _column(reader: Reader, parts: _Parts) -> None:
+def _column(reader: Reader, name: str, parts: _Parts) -> None:
     index = len(parts.columns)
-    column = Column(name=reader.name(), type="")
+    column = Column(name=name, type="")
     if reader.take("SERIAL"):
         column = replace(column, type="BIGINT", unsigned=True, nullable=False, auto_increment=True)
     else:
@@ -266,7 +283,7 @@ def _attribute(reader: Reader, column: Column, parts: _Parts, index: int) -> Col
     if reader.take("VISIBLE"):
         return replace(column, invisible=False)
     if reader.take("GENERATED", "ALWAYS", "AS") or reader.take("AS"):
-        return replace(column, generated_sql=" ".join(map(_sql, reader.parenthesis())))
+        return replace(column, generated_sql=sql_text(reader.parenthesis()))
     if reader.take("STORED"):
         return replace(column, stored=True)
     if reader.take("PRIMARY", "KEY") or reader.take("KEY"):
@@ -275,12 +292,6 @@ def _attribute(reader: Reader, column: Column, parts: _Parts, index: int) -> Col
         return column
     _without_effect(reader)
     return column
-
-
-def _sql(word: Word) -> str:
-    if word.quoted:
-        return quote_identifier(word.text)
-    return quote_string(word.text) if word.string else word.text
 
 
 def _without_effect(reader: Reader) -> None:
@@ -324,7 +335,7 @@ def _literal(reader: Reader) -> None:
 
 
 def _charset_word(reader: Reader) -> bool:
-    return any(reader.take(*words) for words in _CHARSETS)
+    return any(reader.take(*words) for words in CHARSET_WORDS)
 
 
 def _charset(reader: Reader) -> str:

@@ -38,7 +38,7 @@ class Log:
             self.sql(create)
 
     def event(self, body: Any) -> None:
-        self.replay.event(Event(Header(0, body.type, 1, 0, 0, 0), body))
+        self.replay.event(Event(Header(86400, body.type, 1, 0, 0, 0), body))
 
     def sql(self, *statements: str) -> None:
         for statement in statements:

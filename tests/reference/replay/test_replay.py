@@ -27,8 +27,6 @@ from tests.reference.text.made_logs import table_of
 CORPUS = Path(__file__).parents[2] / "data" / "binlogs"
 MANIFEST: list[dict[str, Any]] = json.loads((CORPUS / "manifest.json").read_text())["fixtures"]
 FOLLOWED = [fixture for fixture in MANIFEST if fixture["file"][:2] not in ("13", "19")]
-# The log of these columns has no names of members, so their values stay numbers.
-NUMBERS = {"08-all-types-metadata-minimal.binlog": {("d.t", "c_enum"): {"b": "2"}, ("d.t", "c_set"): {"x,z": "5"}}}
 
 
 def replayed(*names: str) -> Replay:
@@ -48,18 +46,8 @@ def test_a_replay_of_the_corpus_gives_the_servers_tables(fixture: dict[str, Any]
         ".".join(name): {"columns": state.column_names(), "rows": table_rows(state)}
         for name, state in replay.tables.items()
     }
-    numbers = NUMBERS.get(fixture["file"], {})
     expected = {
-        name: {
-            "columns": [column[0] for column in table["columns"]],
-            "rows": [
-                [
-                    numbers.get((name, column[0]), {}).get(value, value)
-                    for column, value in zip(table["columns"], row, strict=True)
-                ]
-                for row in table["rows"]
-            ],
-        }
+        name: {"columns": [column[0] for column in table["columns"]], "rows": table["rows"]}
         for name, table in fixture["expected_tables"].items()
     }
     assert found == expected
@@ -226,18 +214,24 @@ def test_added_columns_are_null_and_take_their_place() -> None:
 @pytest.mark.parametrize(
     "sql",
     [
-        "alter table t add x int not null",
-        "alter table t add x timestamp default current_timestamp on update current_timestamp",
-        "alter table t add x int as (id + 1)",
-        "alter table t modify v bigint",
-        "alter table t convert to character set latin1",
+        "alter table t add x point not null",
+        "alter table t add x timestamp",
+        "alter table t add x datetime default current_timestamp",
+        "alter table t add x timestamp(3) default current_timestamp(3)",
+        "alter table t add x int as (crc32(id))",
+        "alter table t add x int default (unix_timestamp())",
+        "alter table t add x float(7,3) default 1.5",
+        "alter table t modify v tinyint unsigned",
+        "alter table t modify v date",
+        "alter table t modify v float(9,2)",
+        "alter table t convert to character set default",
         "alter table t drop nothing",
         "alter table nothing add x int",
     ],
 )
 def test_alter_table_with_unknown_results_is_refused_where_rows_are(sql: str) -> None:
     log = Log()
-    log.insert((1, 1))
+    log.insert((1, -1))
     with pytest.raises(ReplayError):
         log.sql(sql)
 
@@ -289,7 +283,7 @@ def test_an_insert_that_leaves_columns_out_gets_their_defaults_or_fails() -> Non
     table = table_of(INT, INT, ColumnType(column_types.VARCHAR, 36), INT, metadata=[DefaultCharset(2, 255)])
     log.insert((1,), table=table, after=[0])
     assert log.rows() == [[1, 7, b"x", None]]
-    for definition in ("v int default (1 + 1)", "v int auto_increment unique", "v int not null"):
+    for definition in ("v int default (uuid())", "v int auto_increment unique", "v int not null"):
         other = Log(create=f"create table t(id int primary key, {definition})")
         with pytest.raises(ReplayError) as caught:
             other.insert((1,), after=[0])
