@@ -13,7 +13,6 @@ from conformance.cli.log_options import MAX_UNCOMPRESSED, remote_options
 from conformance.keyring_file import read_keyring
 from conformance.logs.inputs import check_files, require_files
 from conformance.logs.replaying.replay import print_replay, verify_replay
-from conformance.logs.selection import NOTHING_LEFT_OUT
 from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
@@ -74,14 +73,15 @@ def command(
     shutdown. With --jobs, processes share the tables out: each reads all logs, and the rows of its own tables.
 
     --undo prints BINLOG statements for the client mysql, each with its rows as comments. It needs FULL images, and
-    resolves diffs. Three things end it with exit code 1, before anything is printed: statements that change tables, XA
-    transactions, and a row that a later transaction changed, if that transaction stays.
+    resolves diffs. It reads whole logs, and takes back the transactions that begin between the given times or
+    positions, or the rows of one --table or --database. Where the result would not be exact, it ends with exit code 1
+    before anything is printed: XA transactions, statements that change the tables of these rows, foreign keys that
+    cascade, and a row that a later transaction changed, if that transaction stays.
     """
     if undo and (data_files or form != "text"):
         raise Usage("--undo prints SQL: --verify and --format do not belong to it")
-    if undo and selection != NOTHING_LEFT_OUT:
-        raise Usage("--undo needs whole logs: no option that leaves events out belongs to it",
-                    hint="--transaction names what to take back")  # fmt: skip
+    if undo and (selection.include_gtids, selection.exclude_gtids) != (None, None):
+        raise Usage("--undo takes no set of GTIDs", hint="--transaction names what to take back, and may be repeated")
     if wanted and not undo:
         raise Usage("--transaction belongs to --undo")
     if jobs > 1 and not data_files:
@@ -91,7 +91,7 @@ def command(
     if undo:
         from conformance.logs.replaying.undo import print_undo
 
-        print_undo(files, wanted, limit, read_keyring(keyring))
+        print_undo(files, wanted, selection, limit, read_keyring(keyring))
     elif data_files:
         verify_replay(files, selection, form, data_files, limit=limit, keyring=keyring, jobs=jobs)
     else:

@@ -66,6 +66,10 @@ class Node:
         name = str(self.connection.execute("SHOW BINARY LOG STATUS").texts()[0][0])
         return Path(str(self.connection.variable("log_bin_basename"))).parent / name
 
+    def position(self) -> str:
+        """Where the next event of the log will be."""
+        return str(self.connection.execute("SHOW BINARY LOG STATUS").texts()[0][1])
+
     def state(self) -> list[object]:
         return [
             sorted(map(repr, self.connection.execute(f"SELECT * FROM {table}").rows))
@@ -135,6 +139,115 @@ def test_what_cannot_be_taken_back_is_refused(server: ProcessServer, statements:
         done = node.undo(log)
         assert (done.code, done.out) == (1, ""), done.text
         assert words in done.err
+
+
+def test_the_rows_of_one_table_are_taken_back_past_ddl_of_others(server: ProcessServer) -> None:
+    with server.connect() as connection, server.schema(connection) as schema:
+        node = Node(server, connection, schema)
+        (keyed, *_), log = node.state(), node.begin()
+        node.run(
+            *WORKLOAD[:3],
+            "ALTER TABLE bare ADD z INT",
+            *WORKLOAD[3:8],
+            "DROP TABLE parted",
+            "CREATE TABLE parted (a INT)",
+        )
+        node.run("ALTER TABLE keyed ADD INDEX (y), COMMENT = 'the same rows'")
+        node.begin()
+        changed = node.state()
+        done = node.undo(log, "--table", "keyed")
+        assert done.code == 0, done.text
+        assert node.state() == [keyed, *changed[1:]]
+
+
+def test_transactions_between_two_positions_are_taken_back(server: ProcessServer) -> None:
+    with server.connect() as connection, server.schema(connection) as schema:
+        node = Node(server, connection, schema)
+        log = node.begin()
+        states, ends = [], []
+        for number in range(4):
+            node.run(
+                f"UPDATE keyed SET y = 1990 + {number} WHERE id = {number % 2 + 1}",
+                f"INSERT INTO bare (a) VALUES ({number})",
+            )
+            states.append(node.state())
+            ends.append(node.position())
+        node.begin()
+        refused = node.undo(log, "--start-position", ends[0], "--stop-position", ends[1])
+        assert (refused.code, refused.out) == (1, ""), refused.text
+        assert "a later transaction, which stays, changes the same row" in refused.err
+        done = node.undo(log, "--start-position", ends[1])
+        assert done.code == 0, done.text
+        assert "4 transactions" in done.err
+        assert node.state() == states[1]
+
+
+def test_transactions_of_a_time_are_taken_back(server: ProcessServer) -> None:
+    with server.connect() as connection, server.schema(connection) as schema:
+        node = Node(server, connection, schema)
+        log = node.begin()
+        node.run("SET timestamp = UNIX_TIMESTAMP('2026-01-02 10:00:00')", "DELETE FROM bare")
+        kept = node.state()
+        node.run(
+            "SET timestamp = UNIX_TIMESTAMP('2026-01-02 11:00:00')", "DELETE FROM parted", "SET timestamp = DEFAULT"
+        )
+        node.begin()
+        done = node.undo(log, "--start-datetime", "2026-01-02 10:30:00", "--stop-datetime", "2026-01-02 11:30:00")
+        assert done.code == 0, done.text
+        assert "1 transactions" in done.err
+        assert node.state() == kept
+
+
+FAMILY = (
+    "CREATE TABLE parent (id INT PRIMARY KEY)",
+    "CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE)",
+    "INSERT INTO parent VALUES (1), (2)",
+    "INSERT INTO child VALUES (1, 1), (2, 2)",
+)
+
+
+@pytest.mark.parametrize(
+    ("statements", "words", "reason"),
+    [
+        (["ALTER TABLE keyed MODIFY y INT"], ["--table", "keyed"], "the statement cannot be taken back"),
+        (["RENAME TABLE keyed TO kept"], ["--transaction", "first"], "a statement behind the transaction changes"),
+        (["DROP TABLE bare, keyed"], ["--transaction", "first"], "a statement behind the transaction changes"),
+        (["TRUNCATE keyed"], ["--transaction", "first"], "a statement behind the transaction changes"),
+        (["CREATE TABLE c (k INT, FOREIGN KEY (k) REFERENCES keyed (id) ON DELETE CASCADE)"],
+         ["--transaction", "first"],
+         "a statement behind the transaction changes"),
+        ([*FAMILY, "DELETE FROM parent WHERE id = 1"], ["--table", "parent", "--start-position", "last"],
+         "by a foreign key that cascades"),
+    ],
+    ids=["altered", "renamed", "dropped", "emptied", "new-child", "cascade"],
+)  # fmt: skip
+def test_an_undo_that_would_be_wrong_is_refused(
+    server: ProcessServer, statements: list[str], words: list[str], reason: str
+) -> None:
+    with server.connect() as connection, server.schema(connection) as schema:
+        node = Node(server, connection, schema)
+        log = node.begin()
+        places = {"first": node.position()}
+        node.run("UPDATE keyed SET y = 2000 WHERE id = 1", *statements[:-1])
+        places["last"] = node.position()
+        node.run(statements[-1])
+        node.begin()
+        done = node.undo(log, *(places.get(word, word) for word in words))
+        assert (done.code, done.out) == (1, ""), done.text
+        assert reason in done.err
+
+
+def test_rows_that_a_foreign_key_removed_come_back_with_their_parent(server: ProcessServer) -> None:
+    with server.connect() as connection, server.schema(connection) as schema:
+        node = Node(server, connection, schema)
+        node.run(*FAMILY)
+        log = node.begin()
+        node.run("DELETE FROM parent WHERE id = 1")
+        node.begin()
+        done = node.undo(log)
+        assert done.code == 0, done.text
+        rows = connection.execute("SELECT parent.id, child.id FROM parent JOIN child ON p = parent.id").texts()
+        assert sorted(rows) == [("1", "1"), ("2", "2")]
 
 
 def test_generated_updates_are_taken_back(server: ProcessServer, tmp_path: Path) -> None:

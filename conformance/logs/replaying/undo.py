@@ -18,11 +18,17 @@ if TYPE_CHECKING:
 
     from conformance.reference.encryption.keyring import Keyring
     from conformance.reference.replay.reversal import Transaction
+    from conformance.reference.text.event_filter import Selection
 
 
-def print_undo(files: Sequence[str], wanted: Sequence[str], limit: int | None, keyring: Keyring | None) -> None:
-    """Print the SQL, or nothing where a transaction cannot be taken back."""
-    transactions = _reversed(files, wanted, limit, keyring)
+def print_undo(
+    files: Sequence[str], wanted: Sequence[str], selection: Selection, limit: int | None, keyring: Keyring | None
+) -> None:
+    """Print the SQL, or nothing where a transaction cannot be taken back.
+
+    ``selection``: which transactions and tables; the logs are read as a whole, for what stands behind.
+    """
+    transactions = _reversed(files, Reversal(wanted, selection), limit, keyring)
     output = Output()
     for piece in _sql(transactions):
         output.write(piece)
@@ -32,14 +38,15 @@ def print_undo(files: Sequence[str], wanted: Sequence[str], limit: int | None, k
 
 
 def _reversed(
-    files: Sequence[str], wanted: Sequence[str], limit: int | None, keyring: Keyring | None
+    files: Sequence[str], reversal: Reversal, limit: int | None, keyring: Keyring | None
 ) -> list[Transaction]:
     """The transactions, newest first."""
-    reversal = Reversal(wanted)
     path = ""
     try:
-        for path, chosen in SelectedLogs(files, NOTHING_LEFT_OUT, limit=limit, keyring=keyring).each():
-            reversal.start_file(Path(path).name)
+        for number, (path, chosen) in enumerate(
+            SelectedLogs(files, NOTHING_LEFT_OUT, limit=limit, keyring=keyring).each()
+        ):
+            reversal.start_file(Path(path).name, first=not number, last=number >= len(files) - 1)
             for event, _ in chosen:
                 try:
                     reversal.event(event)
@@ -48,7 +55,7 @@ def _reversed(
         found = reversal.transactions()
     except CodecError as error:
         raise InputCorrupt(f"{path}: {error}") from error
-    for name in wanted:
+    for name in reversal.wanted:
         if reversal.found[name] != 1:
             raise Usage(
                 f"--transaction {name}: {reversal.found[name]} transactions of the logs have this name",

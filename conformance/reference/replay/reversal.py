@@ -2,16 +2,17 @@
 
 An insert becomes a delete, a delete an insert, and an update goes from the after image to the before image; diffs are
 resolved first. What cannot be taken back is refused: images without all columns, statements that change tables, XA, and
-a row that a later transaction changed, which stays.
+what later changes forbid (:mod:`.later_changes`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.control_events import Incident, XaPrepare, Xid
+from conformance.reference.binlog.files import MAGIC
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.load import ExecuteLoadQuery
@@ -28,20 +29,24 @@ from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.event_types import EventType
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.full_rows import FullRows
-from conformance.reference.replay.statements import statement_words
+from conformance.reference.replay.later_changes import LaterChanges, tables_of
+from conformance.reference.replay.statements import DefineSchema, statement_words
+from conformance.reference.text.event_filter import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.header import Header
     from conformance.reference.sql.definition_reader import TableName
+    from conformance.reference.sql.statement_words import Word
 
 _REVERSED: Final = {
     EventType.WRITE_ROWS: EventType.DELETE_ROWS,
     EventType.DELETE_ROWS: EventType.WRITE_ROWS,
     EventType.UPDATE_ROWS: EventType.UPDATE_ROWS,
 }
+WHOLE: Final = Selection(start_position=len(MAGIC))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,8 @@ class Transaction:
     format: FormatDescription | None
     events: list[ReversedRows] = field(default_factory=list)
     is_wanted: bool = True
+    has_begun: bool = False  # by BEGIN or XA START; a statement without them is a transaction of its own
+    refusal: str | None = None  # why no row of it can be taken back
 
     @property
     def names(self) -> set[str]:
@@ -70,22 +77,29 @@ class Transaction:
 
 
 class Reversal:
-    """Takes every event of the logs in order, those of payloads too. ``wanted``: names of transactions; empty: all."""
+    """Takes every event of the logs in order, those of payloads too.
 
-    def __init__(self, wanted: Iterable[str] = ()) -> None:
-        self._wanted = frozenset(wanted)
+    ``wanted``: names of transactions; empty: all. ``selection``: the transactions that begin between two times or two
+    positions, and the tables whose rows are taken back.
+    """
+
+    def __init__(self, wanted: Iterable[str] = (), selection: Selection = WHOLE) -> None:
+        self.wanted = frozenset(wanted)
+        self._selection = selection
+        self._one_table = selection.table is not None or selection.database is not None
         self._file = ""
+        self._is_first = self._is_last = True
         self._format: FormatDescription | None = None
         self._open: Transaction | None = None
         self._full = FullRows(follow=False)
-        # Rows as the wanted transactions left them: a later change of one that stays would be lost.
-        self._left: dict[TableName, Counter[Any]] = {}
+        whole = replace(selection, start_position=max(selection.start_position, len(MAGIC))) == WHOLE
+        self._later = LaterChanges(selective=bool(self.wanted) or not whole)
         self._done: list[Transaction] = []
         self.found: Counter[str] = Counter()  # of the names that are wanted
 
-    def start_file(self, name: str) -> None:
-        """The name of the file whose events come next."""
-        self._file = name
+    def start_file(self, name: str, *, first: bool = True, last: bool = True) -> None:
+        """The name of the file whose events come next, and whether positions of the selection are places in it."""
+        self._file, self._is_first, self._is_last = name, first, last
 
     def event(self, event: Event) -> None:
         """Take one event."""
@@ -102,7 +116,9 @@ class Reversal:
             case XaPrepare():
                 self._refuse("an XA transaction: what decides it is another transaction")
             case Incident() | ExecuteLoadQuery():
-                self._refuse("changes that are not in row events")
+                if self._open is None or self._open.is_wanted:
+                    raise self._refused("changes that are not in row events")
+                self._later.unknown(event.name)
             case LazyRows():
                 self._rows(event, body)
 
@@ -116,11 +132,27 @@ class Reversal:
 
     def _begin(self, event: Event) -> None:
         self._end()
+        self._later.begin()
         self._open = Transaction(self._file, event.position or 0, gtid_text(event.body), self._format)
-        if self._wanted:
-            names = self._open.names & self._wanted
+        self._open.is_wanted = self._is_selected(event)
+        if self.wanted:
+            names = self._open.names & self.wanted
             self.found.update(names)
-            self._open.is_wanted = bool(names)
+            self._open.is_wanted &= bool(names)
+
+    def _is_selected(self, event: Event) -> bool:
+        """Whether times and positions of the selection take the transaction that begins with this event."""
+        chosen, position, moment = self._selection, event.position or 0, event.header.timestamp
+        return (
+            moment >= chosen.start
+            and (chosen.stop is None or moment < chosen.stop)
+            and not (self._is_first and position < chosen.start_position)
+            and not (self._is_last and chosen.stop_position is not None and position >= chosen.stop_position)
+        )
+
+    def _takes(self, name: TableName) -> bool:
+        """Whether the selection takes rows of this table."""
+        return self._selection.database in (None, name[0]) and self._selection.table in (None, name[1])
 
     def _end(self) -> None:
         done, self._open = self._open, None
@@ -129,46 +161,55 @@ class Reversal:
             self._done.append(done)
 
     def _refuse(self, why: str) -> None:
-        """Raise, unless the present transaction stays."""
+        """Raise, unless the present transaction stays. Without rows that are taken back, the next one raises."""
         if self._open is None or self._open.is_wanted:
-            raise ReplayError("no-undo", why, expected="row events with FULL images", got=self._shown())
+            if self._open is not None and self._one_table and not self._open.events:
+                self._open.refusal = why
+            else:
+                raise self._refused(why)
+
+    def _refused(self, why: str) -> ReplayError:
+        return ReplayError("no-undo", why, expected="row events with FULL images", got=self._shown())
 
     def _shown(self) -> str:
         return "no transaction" if self._open is None else f"transaction {self._open.gtid or self._open.position}"
 
     def _query(self, event: Event, body: Query) -> None:
+        words = statement_words(body)
         if self._open is None:
             self._begin(event)
-        words = statement_words(body)
-        if body.text == b"BEGIN" or not words or words[0].among("SAVEPOINT"):
+        assert self._open is not None
+        if body.text == b"BEGIN":
+            self._open.has_begun = True
+        elif not words or words[0].among("SAVEPOINT"):
             return
-        if body.text == b"COMMIT":
+        elif body.text == b"COMMIT":
             self._end()
         elif words[0].among("ROLLBACK"):
             self._refuse("it is rolled back, wholly or to a savepoint")
         elif words[0].among("XA"):
+            self._open.has_begun |= len(words) > 1 and words[1].among("START", "BEGIN")
             self._refuse("an XA transaction: what decides it is another transaction")
         else:
-            self._statement(body)
+            self._statement(body, words)
 
-    def _statement(self, body: Query) -> None:
-        """A statement that changes tables cannot be taken back, and may not stand behind what is."""
-        schema = body.schema.decode("utf-8", "surrogateescape")
-        try:
-            harmless = parse_statement(statement_words(body), schema) is None
-        except CodecError:
-            harmless = False
-        if harmless:
-            return
+    def _statement(self, body: Query, words: Sequence[Word]) -> None:
+        """A statement that changes tables cannot be taken back, and may not change those of rows that are."""
+        assert self._open is not None
         text = body.text[:60].decode("utf-8", "backslashreplace")
-        self._refuse(f"the statement cannot be taken back: {text}")
-        if self._done:
-            raise ReplayError(
-                "no-undo",
-                "a statement behind the transaction changes tables, and stays",
-                expected="row events only, up to the end of the input",
-                got=text,
-            )
+        try:
+            statement = parse_statement(words, body.schema.decode("utf-8", "surrogateescape"))
+        except CodecError:
+            if self._open.is_wanted:
+                raise self._refused(f"the statement cannot be taken back: {text}") from None
+            self._later.unknown(text)
+            statement = None
+        if statement is not None and not isinstance(statement, DefineSchema):
+            if self._open.is_wanted and (not self._one_table or any(map(self._takes, tables_of(statement, ())))):
+                raise self._refused(f"the statement cannot be taken back: {text}")
+            self._later.statement(statement, text)
+        if not self._open.has_begun:
+            self._end()
 
     # --- rows --------------------------------------------------------------------------------------------------------
 
@@ -176,10 +217,12 @@ class Reversal:
         if self._open is None:
             self._begin(event)
         assert self._open is not None
-        if not self._open.is_wanted:
-            self._stays(body)
-            return
         table = body.map()
+        if not self._open.is_wanted or not self._takes((table.schema, table.table)):
+            self._later.stays(body, self._shown())
+            return
+        if self._open.refusal is not None:
+            raise self._refused(self._open.refusal)
         count = len(table.columns)
         for bitmap in (body.before_columns, body.after_columns):
             if bitmap is not None and len(included(bitmap, count)) != count:
@@ -194,28 +237,8 @@ class Reversal:
             rows = self._full.rows(rows)
         if rows.type not in _REVERSED:
             raise ReplayError("no-undo", "rows in the form of version 1", expected="WRITE_ROWS", got=event.name)
-        if self._wanted:
-            left = self._left.setdefault((table.schema, table.table), Counter())
-            left.subtract(row.before for row in rows.rows if row.before is not None)
-            left.update(row.after for row in rows.rows if row.after is not None)
+        self._later.taken(rows)
         self._open.events.append(ReversedRows(event.header, _reversed(rows)))
-
-    def _stays(self, body: LazyRows) -> None:
-        """A later transaction that stays may not change the rows that the wanted ones left."""
-        table = body.map()
-        left = self._left.get((table.schema, table.table))
-        if left is None or body.before_columns is None:
-            return
-        whole = len(included(body.before_columns, len(table.columns))) == len(table.columns)
-        for row in body.rows():
-            if not whole or left[row.before] > 0:
-                raise ReplayError(
-                    "no-undo",
-                    f"{table.schema}.{table.table}: a later transaction, which stays, "
-                    + ("changes the same row" if whole else "has an image without all columns"),
-                    expected="no later change of the rows",
-                    got=self._shown(),
-                )
 
 
 def _reversed(rows: RowsBody) -> RowsBody:
