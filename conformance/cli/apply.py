@@ -13,6 +13,7 @@ from conformance.cli.log_options import MAX_UNCOMPRESSED, remote_options
 from conformance.keyring_file import read_keyring
 from conformance.logs.inputs import check_files, require_files
 from conformance.logs.replaying.replay import print_replay, verify_replay
+from conformance.logs.replaying.starting import NOTHING, Beginning
 from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
@@ -22,29 +23,64 @@ if TYPE_CHECKING:
 
 
 _VERIFY: Final = "--verify"
+_FROM: Final = "--from"
+_SOURCES: Final = (".ibd", ".sql")
 
 
-class _DataFilesBehind(click.Command):
-    """A command in which every word behind ``--verify``, up to the next option, is a data file."""
+class _FilesBehind(click.Command):
+    """A command with options that take several files.
+
+    Every word behind ``--verify``, up to the next option, is a data file; behind ``--from`` every word up to the first
+    one that neither ends with ``.ibd`` nor with ``.sql``.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Repeat the option before each of its words."""
         words: list[str] = []
-        taken = False
+        taken = ""
         for word in args:
-            option = word.startswith("-") and word != "-"
-            if taken and not option and words[-1] != _VERIFY:
-                words.append(_VERIFY)
-            taken = word == _VERIFY or (taken and not option)
+            if word.startswith("-") and word != "-":
+                taken = word if word in (_VERIFY, _FROM) else ""
+            elif taken and words[-1] != taken:
+                if taken == _FROM and not word.endswith(_SOURCES):
+                    taken = ""
+                else:
+                    words.append(taken)
             words.append(word)
         return super().parse_args(ctx, words)
 
 
-@click.command(name="apply", cls=_DataFilesBehind)
+def _offset(_context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    """A time zone with a fixed distance from UTC."""
+    from conformance.reference.errors import CodecError
+    from conformance.reference.replay.values.time_zones import offset_of
+
+    try:
+        if text is not None:
+            offset_of(text)
+    except CodecError as error:
+        raise click.BadParameter(f"{text!r} is no offset such as +02:00", param=option) from error
+    return text
+
+
+@click.command(name="apply", cls=_FilesBehind)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option(_VERIFY, "data_files", multiple=True, metavar="FILE.ibd|DIR…",
               help="Compare the final tables with these InnoDB data files, instead of printing them.")  # fmt: skip
+@click.option(
+    _FROM,
+    "sources",
+    multiple=True,
+    metavar="FILE…",
+    help="Start from the tables in these InnoDB data files (.ibd) or dumps (.sql), not from an empty state.",
+)
+@click.option(
+    "--system-time-zone",
+    metavar="±HH:MM",
+    callback=_offset,
+    help="The source's time zone SYSTEM: an ALTER TABLE may need it, and no log has it.",
+)
 @click.option("--undo", is_flag=True, help="Print SQL that takes the transactions back, newest first.")
 @click.option("--transaction", "wanted", multiple=True, metavar="GTID|POSITION",
               help="With --undo: take only this transaction back; may be repeated.")  # fmt: skip
@@ -55,7 +91,8 @@ class _DataFilesBehind(click.Command):
 @jobs_option
 def command(
     *, files: tuple[str, ...], form: str, data_files: tuple[str, ...], undo: bool, wanted: tuple[str, ...],
-    keyring: Path | None, selection: Selection, limit: int | None, jobs: int,
+    sources: tuple[str, ...], system_time_zone: str | None, keyring: Path | None, selection: Selection,
+    limit: int | None, jobs: int,
 ) -> None:  # fmt: skip
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
@@ -63,6 +100,9 @@ def command(
     cannot follow, or a missing row, ends the replay with exit code 1; the tables before that event are printed. Rows
     are ordered by the first column, then the next. --format json orders all values as text; the text format orders
     numbers as numbers. Options that leave events out act before the replay, so that it may lack rows or tables.
+
+    --from gives the tables that were there before: data files of InnoDB, or a dump as mysqldump writes it. The logs
+    then begin where these were copied.
 
     --verify stands behind the logs and takes all tablespaces of the tables, one file for each table or partition, or a
     data directory: then every page of every tablespace in it is read too. Every row is compared, value by value, except
@@ -80,6 +120,9 @@ def command(
     """
     if undo and (data_files or form != "text"):
         raise Usage("--undo prints SQL: --verify and --format do not belong to it")
+    beginning = Beginning(sources, system_time_zone)
+    if beginning != NOTHING and (undo or jobs > 1):
+        raise Usage("--from and --system-time-zone belong to a replay in one process")
     if undo and (selection.include_gtids, selection.exclude_gtids) != (None, None):
         raise Usage("--undo takes no set of GTIDs", hint="--transaction names what to take back, and may be repeated")
     if wanted and not undo:
@@ -93,6 +136,6 @@ def command(
 
         print_undo(files, wanted, selection, limit, read_keyring(keyring))
     elif data_files:
-        verify_replay(files, selection, form, data_files, limit=limit, keyring=keyring, jobs=jobs)
+        verify_replay(files, selection, form, data_files, beginning, limit=limit, keyring=keyring, jobs=jobs)
     else:
-        print_replay(files, selection, form, limit=limit, keyring=keyring)
+        print_replay(files, selection, form, beginning, limit=limit, keyring=keyring)

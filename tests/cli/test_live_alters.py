@@ -38,6 +38,8 @@ def test_an_everyday_alter_is_followed_or_refused(source: Source, case: dict[str
     if "refused" in case:
         assert done.code == 1, done.text
         assert case["refused"] in done.err
+        if "time zone" in case["refused"]:
+            assert followed_in_utc(source, log) == tables
         return
     assert done.code == 0, done.text
     assert json.loads(done.out) == tables
@@ -45,6 +47,19 @@ def test_an_everyday_alter_is_followed_or_refused(source: Source, case: dict[str
     done = lab("apply", log, "--format", "json")
     assert done.code == 0, done.text
     assert json.loads(done.out) == source.tables()
+
+
+def followed_in_utc(source: Source, log: Path) -> dict[str, Any]:
+    """The tables, if ``apply`` is told the time zone of the machine."""
+    seconds = source.connection.execute(
+        "SELECT TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP(), CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM'))"
+    ).texts()
+    minutes = int(str(seconds[0][0]))
+    zone = f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+    done = lab("apply", log, "--format", "json", "--system-time-zone", zone)
+    assert done.code == 0, done.text
+    found: dict[str, Any] = json.loads(done.out)
+    return found
 
 
 def test_most_everyday_alters_are_followed() -> None:

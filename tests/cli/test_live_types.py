@@ -54,11 +54,9 @@ def test_every_type_has_the_rows_of_select(server: ProcessServer, charset: str, 
     with server.connect() as connection, server.schema(connection) as schema:
         source = Source(connection, schema)
         source.run("SET NAMES utf8mb4", "SET time_zone = '+00:00'")
-        if from_create:
-            log = source.begin()
+        early = source.begin()
         source.run(f"ALTER SCHEMA `{schema}` CHARACTER SET {charset}")
-        if not from_create:
-            log = source.begin()
+        log = early if from_create else source.begin()
         source.run(*statements(TYPES["types"] | TYPES["since-8-0"]))
         assert connection.variable("binlog_row_metadata") == "MINIMAL"
         assert applied(log) == source.tables()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.keyring_file import read_keyring
 from conformance.logs.replaying.replayed_events import close, is_rows, replayed_events
+from conformance.logs.replaying.starting import NOTHING
 from conformance.logs.replaying.tables_output import print_tables
 from conformance.logs.selection import SelectedLogs
 from conformance.user_errors import InputCorrupt
@@ -14,22 +15,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from conformance.logs.replaying.starting import Beginning
     from conformance.reference.replay.engine import Replay
     from conformance.reference.replay.table_state import TableState
     from conformance.reference.text.event_filter import Selection
 
 
 def print_replay(
-    files: Sequence[str], selection: Selection, form: str, *, limit: int | None, keyring: Path | None
-) -> None:
-    """Print the tables at the end of the logs. A damaged log ends the replay; the tables before are printed."""
+    files: Sequence[str], selection: Selection, form: str, beginning: Beginning = NOTHING, *,
+    limit: int | None, keyring: Path | None,
+) -> None:  # fmt: skip
+    """Print the tables at the end of the logs. A damaged log ends the replay; the tables before are printed.
+
+    ``beginning``: what is known from before the logs.
+    """
     logs = SelectedLogs(files, selection, limit=limit, keyring=read_keyring(keyring))
-    print_tables(_wanted(_replayed(logs, form, silent=False, table=selection.table), selection.table), form)
+    replay = beginning.replay(keyring)
+    print_tables(_wanted(_replayed(logs, replay, form, silent=False, table=selection.table), selection.table), form)
 
 
 def verify_replay(
-    files: Sequence[str], selection: Selection, form: str, data_files: Sequence[str], *,
-    limit: int | None, keyring: Path | None, jobs: int,
+    files: Sequence[str], selection: Selection, form: str, data_files: Sequence[str],
+    beginning: Beginning = NOTHING, *, limit: int | None, keyring: Path | None, jobs: int,
 ) -> None:  # fmt: skip
     """Compare the tables at the end of the logs with data files, which are opened first."""
     from conformance.logs.replaying.verification import Verification
@@ -41,15 +48,12 @@ def verify_replay(
 
             verify_side_by_side(logs, verification, form, jobs)
         else:
-            replay = _replayed(logs, form, silent=True, table=selection.table)
+            replay = _replayed(logs, beginning.replay(keyring), form, silent=True, table=selection.table)
             verification.print(replay.tables, form)
 
 
-def _replayed(logs: SelectedLogs, form: str, *, silent: bool, table: str | None) -> Replay:
+def _replayed(logs: SelectedLogs, replay: Replay, form: str, *, silent: bool, table: str | None) -> Replay:
     """The tables at the end of the logs; a log that ends before prints those of this name, unless ``silent``."""
-    from conformance.reference.replay.engine import Replay
-
-    replay = Replay()
     changes = 0
     try:
         for event in replayed_events(logs, replay):

@@ -47,6 +47,7 @@ from conformance.reference.replay.statements import (
 from conformance.reference.replay.table_state import TableState
 from conformance.reference.replay.transactions import savepoint_of, xa_statement, xid_of
 from conformance.reference.replay.undo_log import UndoLog
+from conformance.reference.replay.values.time_zones import SYSTEM
 from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
@@ -64,10 +65,11 @@ class Replay:
     """The tables of a replay. Pass it every event in order, events of payloads too; call :meth:`finish` at the end.
 
     ``lenient``: the replay forgets unknown state instead of refusing it (for ``decode --resolve``, which uses only
-    certain documents).
+    certain documents). ``system_time_zone``: the source's time zone SYSTEM, as an offset; the log does not have it.
     """
 
-    def __init__(self, *, lenient: bool = False, dialect: Dialect = MYSQL) -> None:
+    def __init__(self, *, lenient: bool = False, dialect: Dialect = MYSQL, system_time_zone: str | None = None) -> None:
+        self._system_time_zone = system_time_zone
         self.tables: dict[TableName, TableState] = {}
         self.lenient = lenient
         self.dialect = dialect
@@ -157,7 +159,10 @@ class Replay:
             if not self._open:
                 self._commit()
             if statement is not None:
-                self._change_tables(statement, session_facts(query, seconds))
+                session = session_facts(query, seconds)
+                if session.time_zone == SYSTEM and self._system_time_zone is not None:
+                    session = replace(session, time_zone=self._system_time_zone)
+                self._change_tables(statement, session)
 
     # --- transactions ------------------------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK
 from conformance.reference.text.columns import INTEGERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from conformance.reference.replay.row_store import Values
     from conformance.reference.replay.session_facts import SessionFacts
@@ -265,7 +265,7 @@ class TableState:
                 known.insert(at, name)
         put = [change.definition for change in changes if isinstance(change, PutColumn)]
         if self.rows and (converted or any(definition.generated for definition in put)):
-            self._generate(session)
+            self._generate(session, range(len(columns)))
         return known
 
     def _defined(self, definition: ColumnDefinition) -> ColumnDefinition:
@@ -365,13 +365,13 @@ class TableState:
         self._converted |= value is not None
         return value
 
-    def _generate(self, session: SessionFacts) -> None:
-        """Compute the generated columns of all rows."""
+    def _generate(self, session: SessionFacts, places: Container[int]) -> None:
+        """Compute the generated columns at these places in all rows."""
         assert self.columns is not None
         infos = self.infos()
         names = [(column.name, info) for column, info in zip(self.columns, infos, strict=True)]
         for at, column in enumerate(self.columns):
-            if not column.generated:
+            if not column.generated or at not in places:
                 continue
             try:
                 for number, row in self.rows.items():
@@ -389,6 +389,22 @@ class TableState:
         """Forget the last TABLE_MAP, except for the facts about columns: the next one may differ."""
         self._infos = list(self._known_infos())
         self.map = None
+        self._indexes.clear()
+
+    def start(
+        self, rows: Iterable[Sequence[Any]], infos: Sequence[ColumnInfo] | None = None, *, computed: Container[int]
+    ) -> None:
+        """Take the rows that the table has before the log. ``infos``: the facts about its columns, else the DDL's.
+
+        ``computed``: the generated columns whose values are not in these rows.
+        """
+        self._infos = None if infos is None else list(infos)
+        for row in rows:
+            if self.has_key_of(row):
+                raise self.error("duplicate", "two rows have the same primary key", None, None)
+            self.add(row)
+        self._generate(UNKNOWN_SESSION, computed)
+        self._converted = True  # the first TABLE_MAP has to be that of this table
         self._indexes.clear()
 
     # --- rows --------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _DIGITS: Final = re.compile(r"[0-9]{1,80}", re.ASCII)
 _EXPONENT: Final = re.compile(r"[0-9]{1,80}[eE][0-9]{1,3}", re.ASCII)
+_OPEN: Final = re.compile(r"[0-9]{1,80}[eE]", re.ASCII)  # a sign follows
 _HEX: Final = re.compile(r"0x(?:[0-9a-fA-F]{2})+", re.ASCII)
 _BITS: Final = re.compile(r"0b[01]{1,64}", re.ASCII)
 _HEX_DIGITS: Final = re.compile(r"(?:[0-9a-fA-F]{2})*", re.ASCII)
@@ -27,6 +28,11 @@ def read_constant(reader: Reader) -> Any:
         return 1
     if reader.take("FALSE"):
         return 0
+    if reader.take("_BINARY"):
+        word = reader.next()
+        if not word.string:
+            raise _unknown(word.text)
+        return word.text.encode("utf-8", "surrogateescape")
     sign = reader.take("-") or (reader.take("+") and False)
     word = reader.next()
     if word.string and not sign:
@@ -53,23 +59,33 @@ def _number(text: str, reader: Reader) -> int | Decimal | float | None:
         return _with_fraction("", reader)
     if _EXPONENT.fullmatch(text):
         return float(text)
+    if _OPEN.fullmatch(text):
+        return float(text + _exponent(reader))
     if not _DIGITS.fullmatch(text):
         return None
     return _with_fraction(text, reader) if reader.take(".") else int(text)
 
 
+def _exponent(reader: Reader) -> str:
+    """The exponent behind its letter, with its sign."""
+    sign, word = reader.next().text, reader.next()
+    if sign not in ("+", "-") or word.string or not _DIGITS.fullmatch(word.text) or len(word.text) > 3:
+        raise _unknown(word.text)
+    return sign + word.text
+
+
 def _with_fraction(whole: str, reader: Reader) -> Decimal | float:
-    word = reader.words[reader.pos] if reader else None
-    if (
-        word is None
-        or word.string
-        or word.quoted
-        or not (_DIGITS.fullmatch(word.text) or _EXPONENT.fullmatch(word.text))
-    ):
+    word = reader.next() if reader else None
+    if word is None or word.string or word.quoted:
         raise _unknown(f"{whole}.")
-    reader.next()
     text = f"{whole or '0'}.{word.text}"
-    return Decimal(text) if word.text.isdigit() else float(text)
+    if _DIGITS.fullmatch(word.text):
+        return Decimal(text)
+    if _EXPONENT.fullmatch(word.text):
+        return float(text)
+    if _OPEN.fullmatch(word.text):
+        return float(text + _exponent(reader))
+    raise _unknown(text)
 
 
 def _binary(text: str, reader: Reader) -> bytes | None:

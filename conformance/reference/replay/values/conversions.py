@@ -122,6 +122,8 @@ def stored(info: ColumnInfo, value: Any, time_zone: str | None) -> Any:
         return _document(value)
     if info.type.is_character and info.type.type != types.VECTOR:
         return _characters(info, value)
+    if kind in (types.GEOMETRY, types.VECTOR) and isinstance(value, bytes) and not isinstance(value, Document):
+        return value
     raise _refused("no value of another type becomes one of this type", shown(value)[:40])
 
 

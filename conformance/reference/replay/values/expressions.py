@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.jsonb import opaque
@@ -23,13 +23,15 @@ from conformance.reference.sql.values import SqlType, SqlValue
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.temporal import Date, Datetime, Time
 
+_INTRODUCERS: Final = ("_UTF8MB4", "_UTF8MB3", "_UTF8")  # SHOW CREATE TABLE writes them before every string
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from conformance.reference.sql.statement_words import Word
     from conformance.reference.tables.metadata import ColumnInfo
 
-_NUMBERS = {
+_NUMBERS: Final = {
     **dict.fromkeys((types.TINY, types.SHORT, types.INT24, types.LONG, types.LONGLONG), SqlType.INTEGER),
     types.DOUBLE: SqlType.DOUBLE,
     types.NEWDECIMAL: SqlType.DECIMAL,
@@ -42,6 +44,7 @@ def evaluated(words: Sequence[Word], columns: Sequence[tuple[str, ColumnInfo]], 
 
     ``columns``: names and facts of the row's columns. Raises :class:`ReplayError` for what is not certain.
     """
+    words = [word for word in words if not word.among(*_INTRODUCERS)]
     try:
         return _plain(_value(words, columns, row))
     except ReplayError:

@@ -11,6 +11,7 @@ from conformance.reference.tables.temporal import Datetime, Timestamp
 
 _OFFSET: Final = re.compile(r"([+-])([0-9]{1,2}):([0-9]{2})", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FARTHEST: Final = 14 * 60  # minutes
 SYSTEM: Final = "SYSTEM"
 
 
@@ -29,6 +30,8 @@ def offset_of(time_zone: str | None) -> timedelta:
             expected="an offset such as +02:00, or UTC", got=time_zone,
         )  # fmt: skip
     minutes = int(match[2]) * 60 + int(match[3])
+    if minutes > _FARTHEST or int(match[3]) > 59:
+        raise ReplayError("time-zone", "no offset of a time zone", expected="-13:59 to +14:00", got=time_zone)
     return timedelta(minutes=-minutes if match[1] == "-" else minutes)
 
 
