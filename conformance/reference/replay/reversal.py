@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.control_events import Incident, XaPrepare, Xid
-from conformance.reference.binlog.files import MAGIC
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
+from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.load import ExecuteLoadQuery
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import (

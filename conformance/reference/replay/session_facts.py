@@ -16,8 +16,7 @@ _SERVER: Final = 2  # place of collation_server in the status variable CHARSET
 class SessionFacts:
     """``None``: the event does not say it. ``seconds``: its timestamp. ``server``: the collation of new schemas.
 
-    ``database``: the character set of the session's schema, where the event has it. ``increment``: the step of
-    AUTO_INCREMENT, and its offset.
+    ``increment``: the step of AUTO_INCREMENT, and its offset.
     """
 
     seconds: int = 0
@@ -27,7 +26,6 @@ class SessionFacts:
     explicit_timestamps: bool | None = None
     increment: tuple[int, int] = (1, 1)
     server: DefaultCharset | None = None
-    database: DefaultCharset | None = None
 
 
 UNKNOWN_SESSION: Final = SessionFacts()
@@ -49,11 +47,10 @@ def session_facts(query: Query, seconds: int) -> SessionFacts:
         time_zone=None if zone is None else zone.decode("utf-8", "replace"),
         explicit_timestamps=None if explicit is None else bool(explicit),
         increment=(step, offset),
-        server=_charset(collations[_SERVER], certain=False) if collations else None,
-        database=_charset(numbers.get(Status.CHARSET_DATABASE, 0), certain=True),
+        server=_charset(collations[_SERVER]) if collations else None,
     )
 
 
-def _charset(collation: int, *, certain: bool) -> DefaultCharset | None:
+def _charset(collation: int) -> DefaultCharset | None:
     known = COLLATIONS.get(collation)
-    return None if known is None else DefaultCharset(known.charset, known.name, certain)
+    return None if known is None else DefaultCharset(known.charset, known.name, certain=False)
