@@ -372,6 +372,9 @@ class Replay:
 
     def _alter(self, statement: AlterTable, session: SessionFacts) -> None:
         state = self._known(statement.table)
+        for action in statement.actions:
+            if isinstance(action, ChangesRows) and state.rows:
+                raise state.error("alter", f"ALTER TABLE ... {action.what} changes rows", None, None)
         state.alter_columns(statement.actions, session)
         for action in statement.actions:
             match action:
@@ -381,7 +384,5 @@ class Replay:
                     self._cascades.setdefault(parent, set()).add(state.name)
                 case MoveTable(name):
                     self._move(state, name)
-                case ChangesRows(what):
-                    if state.rows:
-                        raise state.error("alter", f"ALTER TABLE ... {what} changes rows", None, None)
+                case ChangesRows():
                     state.forget_map()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -163,7 +164,20 @@ class TableState:
     # --- changes of the definition -----------------------------------------------------------------------------------
 
     def alter_columns(self, actions: Sequence[Action], session: SessionFacts = UNKNOWN_SESSION) -> None:
-        """Change columns and key as ALTER TABLE does.
+        """Change columns, key and values as ALTER TABLE does, or raise and leave all as it was."""
+        numbers, rows = array("Q", self.rows), list(self.rows.values())
+        kept = (self.columns, self.key, self.ascending, self.charset, self.map, self._infos, self._converted)
+        try:
+            self._alter_columns(actions, session)
+        except CodecError:
+            self.columns, self.key, self.ascending, self.charset, self.map, self._infos, self._converted = kept
+            for number, row in zip(numbers, rows, strict=True):
+                self.rows[number] = row
+            self._indexes.clear()
+            raise
+
+    def _alter_columns(self, actions: Sequence[Action], session: SessionFacts) -> None:
+        """Change columns, key and values.
 
         Whatever the order in the statement (observed on 9.7.4), the server first drops columns. It then changes columns
         by their old names, and then adds and moves columns by their new names. The key keeps its parts by their old
@@ -191,6 +205,7 @@ class TableState:
             ):
                 numbers = self._numbers(actions, session)
             self.forget_map()
+            self.columns = list(self.columns)
             for action in conversions:
                 self._convert_text(action.charset, session)
             known = self._change_columns(changes, drops, numbers, session)
@@ -240,15 +255,15 @@ class TableState:
     ) -> list[str]:
         """For each present column, the names in lower case by which parts of the key refer to it."""
         columns = self.columns = list(self.columns or ())
-        converted = False
+        converted: set[str] = set()
         for name in drops:
             self._take(self.place(name))
         known = [folded(column.name) for column in columns]
         for at, new in [(self.place(each.old), each) for each in changes if each.old is not None]:
             if isinstance(new, RenameColumn):
                 columns[at] = replace(columns[at], name=new.new)
-            else:
-                converted |= self._redefine(at, self._defined(new.definition), session)
+            elif self._redefine(at, self._defined(new.definition), session):
+                converted.add(folded(new.definition.name))
         for change in changes:
             if isinstance(change, RenameColumn):
                 continue
@@ -263,17 +278,22 @@ class TableState:
                 at = self._after(change.after)
                 self._insert(at, *taken)
                 known.insert(at, name)
-        put = [change.definition for change in changes if isinstance(change, PutColumn)]
-        if self.rows and (converted or any(definition.generated for definition in put)):
-            self._generate(session, range(len(columns)))
+        converted.update(
+            folded(each.definition.name) for each in changes if isinstance(each, PutColumn) and not each.old
+        )
+        if self.rows:
+            self._generate(session, [at for at, column in enumerate(columns) if _follows(column, converted)])
         return known
 
     def _defined(self, definition: ColumnDefinition) -> ColumnDefinition:
         """The definition with the table's character set as its default."""
         return replace(definition, charset=self.charset)
 
-    def _redefine(self, at: int, new: ColumnDefinition, session: SessionFacts) -> bool:
-        """Give a column another definition; returns whether its values were converted."""
+    def _redefine(self, at: int, new: ColumnDefinition, session: SessionFacts, *, computed_again: bool = True) -> bool:
+        """Give a column another definition; returns whether its values are others.
+
+        ``computed_again``: whether the values of a generated column are computed later, and not converted.
+        """
         assert self.columns is not None
         old, infos = self.columns[at], self._known_infos()
         before, after = infos[at], defined_info(new)
@@ -285,7 +305,7 @@ class TableState:
         if before is None or after is None:
             raise self.error("alter", "ALTER TABLE changes a column that has values", old.name, " ".join(_texts(new)))
         infos[at] = after
-        if new.generated:
+        if new.generated and computed_again:
             return True
         if new.automatic and not old.automatic and any(row[at] in (0, None) for row in self.rows.values()):
             raise self.error("alter", "AUTO_INCREMENT gives new numbers to rows", "no row with 0", old.name)
@@ -317,7 +337,7 @@ class TableState:
             if info is None and self.rows:
                 raise self.error("alter", "CONVERT changes a column of unknown type", None, column.name)
             if info is not None and info.collation != BINARY and (info.type.is_character or info.type.is_enum_or_set):
-                self._redefine(at, in_charset(column, info, charset), session)
+                self._redefine(at, in_charset(column, info, charset), session, computed_again=False)
 
     def _take(self, at: int) -> tuple[ColumnDefinition, ColumnInfo | None, dict[int, Any]]:
         """Remove a column from the table; returns its facts, and its value in each row."""
@@ -503,6 +523,12 @@ class TableState:
             with suppress(CodecError):
                 return default_value(words, info, UNKNOWN_SESSION)
         raise self.error("default", "an insert leaves out a column whose default is not known", None, definition.name)
+
+
+def _follows(column: ColumnDefinition, names: set[str]) -> bool:
+    """Whether a generated column is one of these, or its expression names one of them."""
+    words = [word.text for word in column.expression if not word.string]
+    return column.generated and not names.isdisjoint(map(folded, (column.name, *words)))
 
 
 def _has_signs(table: TableMap) -> bool:

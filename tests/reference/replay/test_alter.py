@@ -8,9 +8,11 @@ from conformance.reference.errors import ReplayError
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.statements import AlterTable, CreateTable
 from conformance.reference.replay.table_state import TableState
+from conformance.reference.replay.tables_text import table_rows
 from conformance.reference.sql.statement_words import split_words
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.columns import ColumnType
+from conformance.reference.tables.metadata import Numbers
 from tests.reference.refusals import refused
 from tests.reference.replay.replay_log import INT, Log
 from tests.reference.text.made_logs import table_of
@@ -93,3 +95,35 @@ def test_a_type_that_alter_table_did_not_give_is_an_error() -> None:
     assert refused(log.insert, (3, 4)).code == "columns"
     log.insert((3, 4), table=table_of(INT, ColumnType(types.LONGLONG)))
     assert log.rows() == [[1, 2], [3, 4]]
+
+
+def test_a_generated_column_stands_only_in_the_way_of_what_it_reads() -> None:
+    log = Log(create="create table t(id int, v int, w int as (crc32(v)))")
+    log.insert((1, 2, 3), table=table_of(INT, INT, INT))
+    log.sql("alter table t modify id bigint, add x int as (id + v)")
+    assert log.rows() == [[1, 2, 3, 3]]
+    assert refused(log.sql, "alter table t modify v bigint").code == "alter"
+
+
+def test_a_refused_alter_leaves_the_table_as_it_was() -> None:
+    log = Log()
+    log.insert((1, 2), (2, 300))
+    state = log.replay.tables["d", "t"]
+    before = (state.column_names(), state.key, log.rows(), [info.type for info in state.infos()])
+    for parts in ("add x int not null first, modify v tinyint", "drop primary key, drop id, add y int as (crc32(v))"):
+        assert refused(log.sql, f"alter table t {parts}").code == "alter"
+        assert (state.column_names(), state.key, log.rows(), [info.type for info in state.infos()]) == before
+    log.update(1, 7)
+    assert log.rows() == [[1, 7], [2, 300]]
+
+
+def test_a_refused_conversion_of_text_leaves_the_definitions_as_they_were() -> None:
+    log = Log(create="create table t(a varchar(9) character set latin1, b varchar(9) character set utf8mb4)")
+    varchar = ColumnType(types.VARCHAR, 36)
+    log.insert((b"\xe9", "\u0416".encode()), table=table_of(varchar, varchar, metadata=[Numbers(3, (8, 255))]))
+    state = log.replay.tables["d", "t"]
+    before = state.columns
+    assert refused(log.sql, "alter table t convert to character set cp1252").code == "alter"
+    assert refused(log.sql, "alter table t convert to character set cp1250").code == "alter"
+    assert state.columns == before
+    assert table_rows(state) == [["\u00e9", "\u0416"]]
