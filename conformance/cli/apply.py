@@ -115,8 +115,8 @@ def command(
     --undo prints BINLOG statements for the client mysql, each with its rows as comments. It needs FULL images, and
     resolves diffs. It reads whole logs, and takes back the transactions that begin between the given times or
     positions, or the rows of one --table or --database. Where the result would not be exact, it ends with exit code 1
-    before anything is printed: XA transactions, statements that change the tables of these rows, foreign keys that
-    cascade, and a row that a later transaction changed, if that transaction stays.
+    before anything is printed. These stand in the way: XA transactions, statements that change the tables of these
+    rows, and foreign keys that cascade. So does a later transaction that changes one of the rows, if it stays.
     """
     if undo and (data_files or form != "text"):
         raise Usage("--undo prints SQL: --verify and --format do not belong to it")

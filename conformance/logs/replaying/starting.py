@@ -1,4 +1,4 @@
-"""What a replay starts from: data files, or a dump of rows."""
+"""The beginning of a replay: tables from data files, or from a dump of rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Beginning(NamedTuple):
-    """What a replay knows before its logs: tables in data files and dumps, and the source's time zone SYSTEM."""
+    """The facts before the logs: tables in data files and dumps, and the source's time zone SYSTEM."""
 
     sources: tuple[str, ...] = ()
     time_zone: str | None = None

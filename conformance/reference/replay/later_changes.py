@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class LaterChanges:
-    """What becomes of the rows that transactions left. ``selective``: whether any transaction or table stays."""
+    """The later life of the rows that transactions left. ``selective``: whether any transaction or table stays."""
 
     def __init__(self, *, selective: bool) -> None:
         self._selective = selective
