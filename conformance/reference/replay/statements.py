@@ -194,7 +194,7 @@ class SetEngine:
 
 @dataclass(frozen=True, slots=True)
 class SetCharset:
-    """The character set of new columns. ``convert``: of the present columns too."""
+    """The character set of new columns. ``convert``: the present columns get it too."""
 
     charset: DefaultCharset
     convert: bool = False
