@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import UnreadEvents
     from conformance.reference.errors import CodecError
 
-_GO_ON: Final = dict.fromkeys(
-    ("payload-bomb", "payload-too-large"), "--max-uncompressed MB goes on up to so many megabytes, if the log is yours"
-)
+_GO_ON: Final = {
+    **dict.fromkeys(
+        ("payload-bomb", "payload-too-large"),
+        "--max-uncompressed MB goes on up to so many megabytes, if the log is yours",
+    ),
+    "encrypted-events": "its server sends the events as they were: read it with --read-from-remote-server",
+}
 
 
 def refused(path: str, error: CodecError, position: int | None = None) -> Usage | InputCorrupt:

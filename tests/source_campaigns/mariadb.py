@@ -1,18 +1,9 @@
-"""MariaDB's replica behind the lab's source: a subject of its own, as it knows only a part of MySQL's log.
-
-Its packages come from Debian through apt, are unpacked and not installed, and the server runs from there.
-"""
+"""MariaDB's replica behind the lab's source: a subject of its own, as it knows only a part of MySQL's log."""
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.control_events import Xid
@@ -22,23 +13,17 @@ from conformance.reference.binlog.rows import Row, rows_body
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.definitions import Column, Table, create_table, table_map
-from conformance.servers.install.cache import cache_root
-from conformance.servers.install.installation import own_loader
 from conformance.servers.source.log_files import LogFiles
 from conformance.servers.source.login import NATIVE, Account
 from conformance.servers.source.server import Source
-from conformance.servers.wire.connection import Address, Connection, connect
-from conformance.subjects.builtin.catalogue import Package
-from conformance.subjects.builtin.debian import fetch
 from generators.draw import Stream
+from tests.mariadb.server import server
 from tests.servers.source.made import UUID_ONE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from conformance.reference.binlog.event import Body
+    from conformance.servers.wire.connection import Connection
 
-VERSION: Final = "1:10.11."
 FILE: Final = "binlog.000001"
 NOT_COMPARABLE: Final = {
     "partial": "PARTIAL_UPDATE_ROWS events (39)",
@@ -48,8 +33,6 @@ NOT_COMPARABLE: Final = {
 }
 _GENERAL: Final = 45  # utf8mb4_general_ci, which both servers have
 _TIME: Final = 1_700_000_000
-_PACKAGES: Final = ("mariadb-server-core", "mariadb-client-core")
-_SYSTEM: Final = ("mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql")
 _TABLE: Final = Table(
     schema="lab",
     name="t",
@@ -72,52 +55,6 @@ class Result:
     rows: int = 0
     problems: list[str] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
-
-
-def programs() -> Path:
-    """The unpacked packages, in the user's cache."""
-    place = cache_root() / "subjects" / "mariadb-server"
-    if not (place / "root/usr/sbin/mariadbd").exists():
-        place.mkdir(parents=True, exist_ok=True)
-        lock = os.open(place / "lock", os.O_CREAT | os.O_RDWR)
-        wanted = tuple(Package(kind="apt", name=name, version=VERSION, suite="bookworm") for name in _PACKAGES)
-        fetch(wanted, place, lock, lambda _: None, lambda _: None)
-        os.close(lock)
-    return place / "root"
-
-
-@contextmanager
-def server() -> Iterator[Connection]:
-    """A private server; it ends with the block."""
-    root = programs()
-    share = root / "usr/share/mysql"
-    with TemporaryDirectory(prefix="binlog-lab-") as directory, socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-        probe.close()
-        words = [
-            *own_loader(root), str(root / "usr/sbin/mariadbd"), "--no-defaults", f"--datadir={directory}",
-            f"--basedir={root / 'usr'}", f"--lc-messages-dir={share}", "--skip-grant-tables",
-            "--innodb-flush-log-at-trx-commit=0",
-        ]  # fmt: skip
-        if os.getuid() == 0:
-            words.append("--user=root")
-        tables = b"CREATE DATABASE mysql;\nUSE mysql;\n" + b"\n".join((share / name).read_bytes() for name in _SYSTEM)
-        subprocess.run([*words, "--bootstrap"], input=tables, capture_output=True, check=False)
-        path = f"{directory}/socket"
-        run = [*words, f"--socket={path}", f"--port={port}", "--bind-address=127.0.0.1", "--server-id=95"]
-        with (
-            Path(directory, "errors").open("wb") as log,
-            subprocess.Popen([*run, "--relay-log=relay"], stdout=log, stderr=log) as child,
-        ):
-            try:
-                deadline = time.monotonic() + 60
-                while not Path(path).exists() and time.monotonic() < deadline:
-                    time.sleep(0.1)
-                with connect(Address(socket=path, user="root")) as session:
-                    yield session
-            finally:
-                child.terminate()
-                child.wait(60)
 
 
 def run(changes: int, seed: str = "1") -> Result:

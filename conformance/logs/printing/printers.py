@@ -18,12 +18,14 @@ from conformance.logs.spools import FileSpool
 from conformance.messages import counted
 from conformance.reference.binlog.control_events import Opaque
 from conformance.reference.binlog.event import UnreadEvents
+from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.load import LoadBlock
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows
 from conformance.reference.binlog.statement_events import RowsQuery
 from conformance.reference.errors import CodecError
 from conformance.reference.event_types import event_name
 from conformance.reference.text.event_filter import Choice
+from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.files import Passed
     from conformance.reference.dialect import Dialect
     from conformance.reference.replay.engine import Replay
+    from conformance.reference.text.mariadb.log_text import MariadbLogText
+    from conformance.reference.text.mysqlbinlog import LogText
 
 _SHOWN: Final = 8  # how many event types the closing line names
 _PRINTED: Final = Choice.PRINTED  # looking up a member of an enumeration costs as much as writing a line
@@ -106,16 +110,22 @@ class TextPrinter:
     """Events as mysqlbinlog prints them."""
 
     def __init__(self, logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect | None) -> None:
+        from conformance.reference.text.mariadb.log_text import MariadbLogText
         from conformance.reference.text.mysqlbinlog import LogText
 
         self.output = Output()
         self._logs = logs
         self._unseen = {Opaque, LoadBlock} if types else {Opaque, LoadBlock, RowsQuery}
         self._spool = FileSpool()
-        self._text = LogText(
+        complete = not logs.begins_inside
+        self._of_mysql = LogText(
             types=types, metadata=metadata, clock=localtime, spool=self._spool,
-            server=None if dialect is None else dialect.server, complete=not logs.begins_inside,
+            server=None if dialect is None else dialect.server, complete=complete,
         )  # fmt: skip
+        self._of_mariadb = MariadbLogText(
+            types=types, metadata=metadata, clock=localtime, spool=self._spool, complete=complete
+        )
+        self._text: LogText | MariadbLogText = self._of_mysql
         self._begun = False
         self._shown = 0
         self._tally = Tally()
@@ -126,11 +136,14 @@ class TextPrinter:
     def state(self) -> tuple[Any, ...] | None:
         """All that printing the next events depends on; ``None`` inside a statement."""
         text = self._text.state
-        return None if text is None else (self._begun, text, None if self._marked is None else self._marked.state)
+        marked = None if self._marked is None else self._marked.state
+        return None if text is None else (self._begun, self._text is self._of_mariadb, text, marked)
 
     @state.setter
     def state(self, state: tuple[Any, ...]) -> None:
-        self._begun, self._text.state, marked = state
+        self._begun, mariadb, text, marked = state
+        self._text = self._of_mariadb if mariadb else self._of_mysql
+        self._text.state = text
         if self._marked is not None:
             self._marked.state = marked
 
@@ -141,12 +154,16 @@ class TextPrinter:
         self._marked = MarkedLog(path, narrate)
 
     def event(self, event: Event, choice: Choice) -> None:
+        body = event.body
+        if type(body) is FormatDescription:
+            self._choose(body)
         if not self._begun:
             self._begun = True
             self.output.write(self._text.begin())
         self._shown += 1
-        assert self._marked is not None
-        self._marked.feed(event)
+        if self._text is self._of_mysql:  # MariaDB has another use for the bits of boundary markers
+            assert self._marked is not None
+            self._marked.feed(event)
         printed = choice is _PRINTED
         if printed and type(event.body) in self._unseen:
             self._tally.hidden[event.name] += 1
@@ -156,6 +173,16 @@ class TextPrinter:
                 output.write(piece)
         except CodecError as error:
             raise refused(self._path, event.located(error), event.position) from error
+
+    def _choose(self, description: FormatDescription) -> None:
+        """Take the words of the client whose server wrote the file."""
+        text = self._of_mariadb if description.mariadb else self._of_mysql
+        if self._begun and text is not self._text:
+            raise Usage(
+                f"{self._path}: one text of logs of MySQL and of MariaDB could not be replayed",
+                hint="give each server's logs to a command of their own",
+            )
+        self._text = text
 
     def _left_out(self, event: Event, choice: Choice) -> Iterator[bytes]:
         if choice is Choice.ABSENT:

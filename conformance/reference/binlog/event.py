@@ -25,6 +25,7 @@ from conformance.reference.binlog.header import (
     encode_header,
     footer_size,
 )
+from conformance.reference.binlog.mariadb import events as mariadb
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import ROWS_TYPES, LazyRows, RowsBody, read_rows_event
@@ -44,6 +45,8 @@ Body: TypeAlias = (
     " | statement_events.Intvar | statement_events.Rand | statement_events.UserVar"
     " | statement_events.RowsQuery | load.LoadBlock | load.DeleteFile | load.ExecuteLoadQuery"
     " | group_replication.TransactionContext | group_replication.ViewChange"
+    " | mariadb.MariadbGtid | mariadb.GtidList | mariadb.AnnotateRows | mariadb.BinlogCheckpoint"
+    " | mariadb.StartEncryption"
 )
 
 
@@ -129,7 +132,12 @@ _READERS: Final[dict[int, Callable[[Cursor], Body]]] = {
     EventType.TRANSACTION_PAYLOAD: TransactionPayload.read,
     EventType.HEARTBEAT_V2: control_events.HeartbeatV2.read,
     EventType.GTID_TAGGED: GtidTagged.read,
-    MariadbEventType.START_ENCRYPTION: control_events.start_encryption,
+    MariadbEventType.ANNOTATE_ROWS: mariadb.AnnotateRows.read,
+    MariadbEventType.BINLOG_CHECKPOINT: mariadb.BinlogCheckpoint.read,
+    MariadbEventType.GTID: mariadb.MariadbGtid.read,
+    MariadbEventType.GTID_LIST: mariadb.GtidList.read,
+    MariadbEventType.START_ENCRYPTION: mariadb.StartEncryption.read,
+    MariadbEventType.QUERY_COMPRESSED: partial(Query.read, code=MariadbEventType.QUERY_COMPRESSED),
 }
 
 

@@ -3,7 +3,7 @@ from conformance.reference.binlog.event cimport decode_body
 from conformance.reference.crc cimport crc32
 from conformance.reference.integers cimport u4_at
 
-cdef int _FORMAT_DESCRIPTION, _TABLE_MAP, _QUERY, _XID, _XID_END, _MAX_CACHED_QUERY
+cdef int _FORMAT_DESCRIPTION, _TABLE_MAP, _QUERY, _XID, _XID_END, _MAX_CACHED_QUERY, _START_ENCRYPTION
 cdef Py_ssize_t HEADER_SIZE, FOOTER_SIZE, _TYPE_OFFSET, _LENGTH_OFFSET
 cdef unsigned int _CRC_RESIDUE
 
@@ -18,6 +18,7 @@ cdef class Passed:
 cdef class EventDecoder:
     cdef public object rules, algorithm, limit, format, event_bytes, unread
     cdef public bint verify, keep_bytes
+    cdef bint _encrypted
     cdef public dict tables
     cdef public Passed pass_over
     cdef object _rules_for, _latest

@@ -29,10 +29,10 @@ from conformance.reference.binlog.header import (
     footer_size,
 )
 from conformance.reference.binlog.payload import TransactionPayload
-from conformance.reference.binlog.rows import ROWS_TYPES, V1_TYPES, LazyRows
+from conformance.reference.binlog.rows import COMPRESSED_TYPES, ROWS_TYPES, V1_TYPES, LazyRows
 from conformance.reference.crc import crc32
 from conformance.reference.errors import CodecError, DecodeError, Unsupported
-from conformance.reference.event_types import EventType, event_name
+from conformance.reference.event_types import EventType, MariadbEventType, event_name
 from conformance.reference.integers import u4_at
 from conformance.reference.tables.metadata import SHIPPED, MetadataRules
 from conformance.reference.tables.table_map import TableMap
@@ -54,6 +54,7 @@ _QUERY: Final = int(EventType.QUERY)
 _XID: Final = int(EventType.XID)
 _XID_END: Final = HEADER_SIZE + 8
 _GTIDS: Final = frozenset(map(int, (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED)))
+_START_ENCRYPTION: Final = int(MariadbEventType.START_ENCRYPTION)
 PASSED: Final = frozenset((_TABLE_MAP, _QUERY, _XID, *_GTIDS))  # where rows are wanted, these need no event
 _NOT_INSIDE: Final = (int(EventType.TRANSACTION_PAYLOAD), _FORMAT_DESCRIPTION)
 
@@ -138,6 +139,7 @@ class EventDecoder:
         self.pass_over: Passed | None = None
         self.unread: UnreadEvents | None = None
         self.event_bytes = b""
+        self._encrypted = False  # behind a START_ENCRYPTION of MariaDB
         self._footer = footer_size(algorithm)
         # One TABLE_MAP precedes every statement, nearly always with the same bytes: decoding it once also keeps the
         # row readers that were compiled for it.
@@ -170,6 +172,8 @@ class EventDecoder:
         code = data[_TYPE_OFFSET]
         if code == _FORMAT_DESCRIPTION:
             return self._format_description(bytes(data), position)
+        if self._encrypted:
+            raise Unsupported("encrypted-events", "the binary log is encrypted from here on, by MariaDB", offset=0)
         end = len(data)
         if self._footer:
             end -= FOOTER_SIZE
@@ -196,6 +200,8 @@ class EventDecoder:
         header = _new(Header, HEADER.unpack_from(data))
         if type(body) is Opaque and self.unread is not None:
             self.unread.add(code, header.flags, position)
+        if code == _START_ENCRYPTION:
+            self._encrypted = True
         checksum = u4_at(data, end) if self._footer else None
         return _new(Event, (header, body, checksum, position, None))
 
@@ -219,6 +225,8 @@ class EventDecoder:
             )
         body = decode_body(code, data, self.tables)
         assert isinstance(body, LazyRows)
+        if code in COMPRESSED_TYPES:  # what follows the head is not the rows
+            return body
         fields = (
             code, body.table_id, body.flags, body.extra, body.column_count, body.before_columns, body.after_columns,
         )  # fmt: skip
@@ -267,10 +275,11 @@ class EventDecoder:
         assert isinstance(event.body, FormatDescription)
         self.format = event.body
         self.algorithm = event.body.algorithm
+        self._encrypted = False
         self._footer = footer_size(self.algorithm)
-        if self._rules_for is not None:
-            self.rules = self._rules_for(event.body.server_version)
-            self._maps.clear()
+        rules = self.rules if self._rules_for is None else self._rules_for(event.body.server_version)
+        self.rules = rules._replace(mariadb=event.body.mariadb)
+        self._maps.clear()
         self.forget_tables()  # table ids start again in another server's, or another run's, file
         return event
 

@@ -23,6 +23,20 @@ POST_HEADER_LENGTHS: Final = bytes.fromhex(
 )
 
 
+def is_mariadb(server_version: str) -> bool:
+    """Whether a server of this version is MariaDB: its version text says so."""
+    return "mariadb" in server_version.lower()
+
+
+def _has_footer(server_version: str) -> bool:
+    """Whether a server writes algorithm and checksum: MySQL from 5.6.1 on, MariaDB from 5.3 on. Only the version text
+    tells.
+    """
+    numbers = _NUMBER.match(server_version)
+    first = (5, 3, 0) if is_mariadb(server_version) else (5, 6, 1)
+    return numbers is None or tuple(map(int, numbers.groups())) >= first
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatDescription(Decoded):
     """The first event of a file. ``algorithm`` is the checksum of the *following* events; this event always has one."""
@@ -36,6 +50,11 @@ class FormatDescription(Decoded):
     header_length: int = HEADER_SIZE
     post_header_lengths: bytes = POST_HEADER_LENGTHS
     algorithm: int = Checksum.CRC32
+
+    @property
+    def mariadb(self) -> bool:
+        """Whether MariaDB wrote the file."""
+        return is_mariadb(self.server_version)
 
     @property
     def has_footer(self) -> bool:
@@ -65,11 +84,9 @@ class FormatDescription(Decoded):
         if header_length != HEADER_SIZE:
             raise Unsupported("header-length", "another header size", offset=56, expected=19, got=header_length)
         text = version.rstrip(b"\0").decode("utf-8", "surrogateescape")
-        numbers = _NUMBER.match(text)
         algorithm: int = Checksum.UNDEFINED
         lengths = len(cursor)
-        # Servers before 5.6.1 write neither algorithm nor checksum; only the version text tells.
-        has_footer = numbers is None or tuple(map(int, numbers.groups())) >= (5, 6, 1)
+        has_footer = _has_footer(text)
         if has_footer:
             lengths -= FOOTER_SIZE + _ALGORITHM.size
             if lengths < 0:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
-from typing import ClassVar, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from conformance.reference.binlog.header import Flag
+from conformance.reference.binlog.mariadb.compression import uncompressed
 from conformance.reference.cursor import Cursor, Decoded, Layout
-from conformance.reference.errors import DecodeError, EncodeError
-from conformance.reference.event_types import EventType
+from conformance.reference.errors import CodecError, DecodeError, EncodeError
+from conformance.reference.event_types import EventType, MariadbEventType
 from conformance.reference.portable import shown
 
 POST_HEADER: Final = Layout(thread_id="I", execution_time="I", schema_length="B", error_code="H", status_length="H")
@@ -19,7 +20,7 @@ TOO_MANY_DATABASES: Final = 254
 
 
 class Status(IntEnum):
-    """Codes of the status variables (binlog-events 8, versions 5.8)."""
+    """Codes of the status variables (binlog-events 8, versions 5.8). MariaDB's own begin at 128."""
 
     FLAGS2 = 0
     SQL_MODE = 1
@@ -43,6 +44,9 @@ class Status(IntEnum):
     SQL_REQUIRE_PRIMARY_KEY = 19
     DEFAULT_TABLE_ENCRYPTION = 20
     ENABLE_CASCADE_TRIGGERS = 21
+    MARIADB_MICROSECONDS = 128
+    MARIADB_XID = 129
+    MARIADB_GTID_FLAGS = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,9 @@ _INTEGERS: Final = {
     Status.SQL_REQUIRE_PRIMARY_KEY: 1,
     Status.DEFAULT_TABLE_ENCRYPTION: 1,
     Status.ENABLE_CASCADE_TRIGGERS: 1,
+    Status.MARIADB_MICROSECONDS: 3,
+    Status.MARIADB_XID: 8,
+    Status.MARIADB_GTID_FLAGS: 2,
 }
 _LISTS: Final = {Status.AUTO_INCREMENT: 2, Status.CHARSET: 3}
 _TEXTS: Final = frozenset((Status.CATALOG, Status.TIME_ZONE, Status.CATALOG_NZ))
@@ -215,9 +222,10 @@ DEFAULT_STATUS: Final[tuple[StatusVariable, ...]] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query(Decoded):
-    """A statement. ``schema`` and ``text`` are bytes in the client's character set, which is a status variable."""
+    """A statement. ``schema`` and ``text`` are bytes in the client's character set, which is a status variable.
 
-    type: ClassVar[int] = EventType.QUERY
+    ``compressed``: the statement as MariaDB's QUERY_COMPRESSED has it, which then is the type of the event.
+    """
 
     text: bytes
     schema: bytes = b""
@@ -225,6 +233,12 @@ class Query(Decoded):
     execution_time: int = 0
     error_code: int = 0
     status: tuple[StatusVariable, ...] = DEFAULT_STATUS
+    compressed: bytes | None = None
+
+    @property
+    def type(self) -> int:
+        """The type code of the event."""
+        return EventType.QUERY if self.compressed is None else MariadbEventType.QUERY_COMPRESSED
 
     @property
     def default_flags(self) -> int:
@@ -232,22 +246,33 @@ class Query(Decoded):
         return Flag.SUPPRESS_USE if self.text.startswith(_NEEDS_NO_DATABASE) else 0
 
     @classmethod
-    def read(cls, cursor: Cursor) -> Query:
+    def read(cls, cursor: Cursor, code: int = EventType.QUERY) -> Query:
+        """``code``: QUERY or QUERY_COMPRESSED."""
         thread_id, execution_time, schema_length, error_code, status_length = cursor.fields(POST_HEADER, "post_header")
         status, schema = read_tail(cursor, schema_length, status_length)
+        start = cursor.pos
+        text = cursor.rest("text")
+        part = None
+        if code == MariadbEventType.QUERY_COMPRESSED:
+            part = bytes(text)
+            try:
+                text = uncompressed(part)
+            except CodecError as error:
+                raise error.at("text", start) from None
         return cls(
             thread_id=thread_id,
             execution_time=execution_time,
             error_code=error_code,
             status=status,
             schema=schema,
-            text=cursor.rest("text"),
+            text=text,
+            compressed=part,
         )
 
     def encode(self) -> bytes:
         status = encode_status(self.status)
         head = POST_HEADER.pack(self.thread_id, self.execution_time, len(self.schema), self.error_code, len(status))
-        return head + encode_tail(status, self.schema) + self.text
+        return head + encode_tail(status, self.schema) + (self.text if self.compressed is None else self.compressed)
 
 
 def read_tail(cursor: Cursor, schema_length: int, status_length: int) -> tuple[tuple[StatusVariable, ...], bytes]:

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeAlias, overlo
 
 from conformance.reference.binlog.header import HEADER_SIZE
 from conformance.reference.binlog.images import PARTIAL_JSON_OPTION, Image, Row, RowWriter, decode_rows, read_row
+from conformance.reference.binlog.mariadb.compression import compressed, uncompressed
 from conformance.reference.cursor import Cursor, Layout, bitmap_size, encode_packed, included, packed_size
 from conformance.reference.errors import CodecError, DecodeError, EncodeError
-from conformance.reference.event_types import EventType, event_name
+from conformance.reference.event_types import EventType, MariadbEventType, event_name
 from conformance.reference.portable import shown
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPLETE_ROWS",
+    "COMPRESSED_TYPES",
     "DELETE_TYPES",
     "EXTRA_KINDS",
     "NO_FOREIGN_KEY_CHECKS",
@@ -80,10 +82,26 @@ ROWS_FLAGS: Final = (
 
 # Version 1: without extra data, and with a post-header of 8 bytes (binlog-events 10.0).
 V1_TYPES: Final = frozenset((EventType.WRITE_ROWS_V1, EventType.UPDATE_ROWS_V1, EventType.DELETE_ROWS_V1))
-WRITE_TYPES: Final = frozenset((EventType.WRITE_ROWS, EventType.WRITE_ROWS_V1))
-DELETE_TYPES: Final = frozenset((EventType.DELETE_ROWS, EventType.DELETE_ROWS_V1))
-UPDATE_TYPES: Final = frozenset((EventType.UPDATE_ROWS, EventType.UPDATE_ROWS_V1, EventType.PARTIAL_UPDATE_ROWS))
+# MariaDB's compressed forms, and the types of what is inside.
+COMPRESSED_TYPES: Final = {
+    MariadbEventType.WRITE_ROWS_COMPRESSED_V1: EventType.WRITE_ROWS_V1,
+    MariadbEventType.UPDATE_ROWS_COMPRESSED_V1: EventType.UPDATE_ROWS_V1,
+    MariadbEventType.DELETE_ROWS_COMPRESSED_V1: EventType.DELETE_ROWS_V1,
+    MariadbEventType.WRITE_ROWS_COMPRESSED: EventType.WRITE_ROWS,
+    MariadbEventType.UPDATE_ROWS_COMPRESSED: EventType.UPDATE_ROWS,
+    MariadbEventType.DELETE_ROWS_COMPRESSED: EventType.DELETE_ROWS,
+}
+
+
+def _with_compressed(*plain: EventType) -> frozenset[int]:
+    return frozenset((*plain, *(code for code, inside in COMPRESSED_TYPES.items() if inside in plain)))
+
+
+WRITE_TYPES: Final = _with_compressed(EventType.WRITE_ROWS, EventType.WRITE_ROWS_V1)
+DELETE_TYPES: Final = _with_compressed(EventType.DELETE_ROWS, EventType.DELETE_ROWS_V1)
+UPDATE_TYPES: Final = _with_compressed(EventType.UPDATE_ROWS, EventType.UPDATE_ROWS_V1, EventType.PARTIAL_UPDATE_ROWS)
 ROWS_TYPES: Final = WRITE_TYPES | DELETE_TYPES | UPDATE_TYPES
+_SHORT_HEADS: Final = _with_compressed(*V1_TYPES)
 
 _HEAD_V1: Final = Layout(table_id="6s", flags="H")
 _HEAD: Final = Layout(**_HEAD_V1.forms, extra_length="H")
@@ -192,7 +210,8 @@ class RowsBody(RowsHead):
     null_fill: bool = False
 
     def encode(self) -> bytes:
-        return encode_head(self) + b"".join(self.encoded_rows())
+        rows = b"".join(self.encoded_rows())
+        return encode_head(self) + (compressed(rows) if self.type in COMPRESSED_TYPES else rows)
 
     def encoded_rows(self) -> list[bytes]:
         """The bytes of each row; the size rule of :func:`split_rows` adds them up."""
@@ -371,7 +390,7 @@ def decode_rows_event(code: int, data: bytes | memoryview, tables: dict[int, Tab
 def read_rows_event(code: int, cursor: Cursor, tables: Mapping[int, TableMap]) -> LazyRows:
     """The fields in front of the rows; the cursor stays at the first row."""
     extra: tuple[ExtraInfo, ...] = ()
-    if code in V1_TYPES:
+    if code in _SHORT_HEADS:
         number, flags = cursor.fields(_HEAD_V1, "header")
     else:
         number, flags, length = cursor.fields(_HEAD, "header")
@@ -385,7 +404,16 @@ def read_rows_event(code: int, cursor: Cursor, tables: Mapping[int, TableMap]) -
         after = int.from_bytes(cursor.bitmap(count, "after_columns"), "little")
     table_id = int.from_bytes(number, "little")
     rows = cursor.data[cursor.pos : cursor.end]
+    if code in COMPRESSED_TYPES:
+        rows = _unfolded(rows, cursor.pos)
     return LazyRows(code, table_id, flags, extra, count, before, after, tables.get(table_id), rows, cursor.pos)
+
+
+def _unfolded(part: bytes | memoryview, start: int) -> bytes:
+    try:
+        return uncompressed(part)
+    except CodecError as error:
+        raise error.at("rows", start) from None
 
 
 def _read_extra(code: int, cursor: Cursor, length: int) -> tuple[ExtraInfo, ...]:
@@ -428,7 +456,7 @@ def encode_head(head: RowsHead) -> bytes:
     """The bytes in front of the rows; their length counts in the size rule (binlog-events 10.1)."""
     try:
         out = head.table_id.to_bytes(6, "little") + head.flags.to_bytes(2, "little")
-        if head.type not in V1_TYPES:
+        if head.type not in _SHORT_HEADS:
             extra = b"".join(map(_encode_extra, head.extra))
             out += (len(extra) + 2).to_bytes(2, "little") + extra
         out += encode_packed(head.column_count)
@@ -452,7 +480,7 @@ def fixed_size(event: RowsHead) -> int:
     """
     bitmap = bitmap_size(event.column_count)
     bitmaps = bitmap * (2 if event.type in UPDATE_TYPES else 1)
-    post_header = 8 if event.type in V1_TYPES else 10
+    post_header = 8 if event.type in _SHORT_HEADS else 10
     return (
         post_header + sum(len(_encode_extra(info)) for info in event.extra) + packed_size(event.column_count) + bitmaps
     )

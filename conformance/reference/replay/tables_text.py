@@ -78,5 +78,6 @@ def _member(info: ColumnInfo, value: int) -> str:
 
 def _text(info: ColumnInfo, value: bytes) -> str:
     """Text, or the bytes in hexadecimal where they are not valid in their character set."""
+    value = stored_bytes(info, value)
     text = text_of(value, info.collation)
     return value.hex().upper() if text is None else text

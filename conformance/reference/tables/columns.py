@@ -11,6 +11,7 @@
 |                                           | without metadata, and pads are cut off                        |
 | JSON                                      | ``bytes`` (JSONB), or :class:`PartialJson`            |
 | GEOMETRY, VECTOR                          | ``bytes``                                             |
+| columns that MariaDB compresses           | ``bytes``, compressed as stored                       |
 | SQL NULL                                  | ``None``                                              |
 
 A codec is compiled once for a column (type byte, metadata, signedness) and kept. ``read(data, pos)`` returns the value
@@ -58,6 +59,8 @@ TIMESTAMP2: Final = 17
 DATETIME2: Final = 18
 TIME2: Final = 19
 TYPED_ARRAY: Final = 20
+BLOB_COMPRESSED: Final = 140  # MariaDB's columns with the attribute COMPRESSED
+VARCHAR_COMPRESSED: Final = 141
 VECTOR: Final = 242
 JSON: Final = 245
 NEWDECIMAL: Final = 246
@@ -73,10 +76,11 @@ GEOMETRY: Final = 255
 
 _METADATA_SIZE: Final = {
     **dict.fromkeys((FLOAT, DOUBLE, TIMESTAMP2, DATETIME2, TIME2, VECTOR, JSON, GEOMETRY), 1),
-    **dict.fromkeys((TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, BLOB), 1),
-    **dict.fromkeys((VARCHAR, BIT, NEWDECIMAL, ENUM, SET, STRING), 2),
+    **dict.fromkeys((TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, BLOB, BLOB_COMPRESSED), 1),
+    **dict.fromkeys((VARCHAR, BIT, NEWDECIMAL, ENUM, SET, STRING, VARCHAR_COMPRESSED), 2),
 }
-_KNOWN: Final = frozenset(range(21)) | frozenset(range(245, 256)) | {VECTOR}
+COMPRESSED_COLUMNS: Final = frozenset((BLOB_COMPRESSED, VARCHAR_COMPRESSED))
+_KNOWN: Final = frozenset(range(21)) | frozenset(range(245, 256)) | {VECTOR} | COMPRESSED_COLUMNS
 _NUMERIC: Final = frozenset((DECIMAL_OLD, TINY, SHORT, LONG, FLOAT, DOUBLE, LONGLONG, INT24, YEAR, NEWDECIMAL))
 _INTEGER_SIZE: Final = {TINY: 1, SHORT: 2, INT24: 3, LONG: 4, LONGLONG: 8}
 _MEMBER_SIZE: Final = {ENUM: (1, 2), SET: (1, 2, 3, 4, 8)}
@@ -130,7 +134,7 @@ class ColumnType(NamedTuple):
         """Maximum bytes of VARCHAR and CHAR; bits of BIT; length bytes of the BLOB family; storage bytes of ENUM and
         SET; precision of DECIMAL."""
         low, high = self.metadata & 0xFF, self.metadata >> 8
-        if self.type == VARCHAR:
+        if self.type in (VARCHAR, VARCHAR_COMPRESSED):
             return self.metadata
         if self.type == BIT:
             return high * 8 + low
@@ -153,8 +157,11 @@ class ColumnType(NamedTuple):
 
     @property
     def is_character(self) -> bool:
-        """Counted by the character set fields: binary strings, VECTOR; not ENUM, SET, JSON (table-map-metadata 3.2)."""
-        return self.type in (VARCHAR, BLOB, VECTOR) or self.real_type == STRING
+        """Counted by the character set fields: binary strings, VECTOR; not ENUM, SET, JSON (table-map-metadata 3.2).
+
+        In logs of MariaDB its compressed columns too (observed on 10.11.19).
+        """
+        return self.type in (VARCHAR, BLOB, VECTOR, *COMPRESSED_COLUMNS) or self.real_type == STRING
 
     @property
     def is_enum_or_set(self) -> bool:
@@ -378,11 +385,11 @@ def _codec(code: int, metadata: int, unsigned: bool) -> Codec:
         return _little(3, temporal.decode_old_time, temporal.encode_old_time)
     if kind == DATETIME:
         return _little(8, temporal.decode_old_datetime, temporal.encode_old_datetime)
-    if kind in (VARCHAR, VAR_STRING) or (kind == STRING and code == STRING):
+    if kind in (VARCHAR, VAR_STRING, VARCHAR_COMPRESSED) or (kind == STRING and code == STRING):
         return _sized(1 if column.length < 256 else 2, None if kind == VAR_STRING else column.length)
     if column.length in _MEMBER_SIZE.get(kind, ()):
         return _integer(column.length)
-    if kind in (BLOB, TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, JSON, GEOMETRY, VECTOR):
+    if kind in (BLOB, TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, JSON, GEOMETRY, VECTOR, BLOB_COMPRESSED):
         if not 1 <= metadata <= 4:
             raise Unsupported("column-metadata", "1 to 4 length bytes expected", expected="1..4", got=metadata)
         return _sized(metadata)

@@ -49,7 +49,8 @@ class MetadataRules(NamedTuple):
     ``smallest_form``: whether the shorter of the two ways to log character sets is taken; 9.7.4 counts each number as
     one byte. ``later_fields``: those from 10 on, which the worklog does not have. ``highest``: the last field number
     that the reader knows (``None``: all of :class:`Field`). ``skips_unknown``: the reader skips an unknown field;
-    released readers since 8.0.30 go on inside its value instead.
+    released readers since 8.0.30 go on inside its value instead. ``mariadb``: the writer is MariaDB, which counts
+    GEOMETRY among the columns with a character set (observed on 10.11.19).
     """
 
     worklog_numbering: bool = False
@@ -59,6 +60,7 @@ class MetadataRules(NamedTuple):
     later_fields: bool = True
     highest: int | None = None
     skips_unknown: bool = True
+    mariadb: bool = False
 
 
 SHIPPED: Final = MetadataRules()
@@ -416,6 +418,8 @@ def describe(
         known = _SPREAD.get(number)
         if known is not None:
             place, what = known
+            if rules.mariadb and what == _CHARACTER:
+                what |= _GEOMETRIES
             into, items = told[place], _items(field, count)
         elif number == Field.SIGNEDNESS:
             what, into, items = signed, told[_UNSIGNED], _items(field, count)

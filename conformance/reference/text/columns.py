@@ -8,6 +8,7 @@ from conformance.reference.jsonb.text import format_double
 from conformance.reference.tables import columns as types
 from conformance.reference.tables import temporal
 from conformance.reference.tables.charsets import BINARY, text_of
+from conformance.reference.tables.compressed_columns import uncompressed_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,8 +62,10 @@ def plain_text(info: ColumnInfo) -> Callable[[Any], str] | None:
 
 
 def stored_bytes(info: ColumnInfo, value: bytes) -> bytes:
-    """The column's bytes of a string: the log cuts off the zeros that fill a BINARY column."""
+    """The column's bytes of a string: the log cuts off the zeros that fill a BINARY column, and compresses some."""
     column = info.type
+    if column.type in types.COMPRESSED_COLUMNS:
+        return uncompressed_value(value)
     if column.real_type == types.STRING and info.collation == BINARY:
         return value.ljust(column.length, b"\0")
     return value

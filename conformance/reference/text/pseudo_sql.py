@@ -20,6 +20,7 @@ from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.event_types import EventType
 from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.columns import PARTIAL_JSON, codec, read_value
+from conformance.reference.text.mariadb.values import mariadb_text
 from conformance.reference.text.pseudo_json import Damaged
 from conformance.reference.text.pseudo_values import ColumnText, column_text
 
@@ -161,7 +162,8 @@ def _columns(table: TableMap) -> tuple[ColumnText, ...]:
     """The printers of a table's columns, kept with its TABLE_MAP."""
     known: tuple[ColumnText, ...] | None = table.plans.get("pseudo_sql")
     if known is None:
-        known = tuple([column_text(info, number) for number, info in enumerate(table.described, 1)])
+        text = mariadb_text if table.rules.mariadb else column_text
+        known = tuple([text(info, number) for number, info in enumerate(table.described, 1)])
         table.plans["pseudo_sql"] = known
     return known
 

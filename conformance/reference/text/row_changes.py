@@ -16,6 +16,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.gtid_set import PreviousGtids
 from conformance.reference.binlog.images import MAX_PLANS
+from conformance.reference.binlog.mariadb.events import GtidList, MariadbGtid
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows, RowsBody, included, table_map_of
 from conformance.reference.cursor import bitmap_size
@@ -92,9 +93,12 @@ class Gtids:
             self._body = None
         return self._text
 
-    def feed(self, body: Body) -> None:
-        """Read the next event."""
+    def feed(self, body: Body, server_id: int = 0) -> None:
+        """Read the next event. ``server_id``: of its header, which is a part of MariaDB's GTIDs."""
         kind = type(body)
+        if kind is MariadbGtid:
+            self._body, self._text = None, cast("MariadbGtid", body).text(server_id)
+            return
         if kind in _GTIDS:
             self._body = cast("Gtid | GtidTagged", body)
         elif kind in _OUTSIDE:
@@ -102,7 +106,7 @@ class Gtids:
 
 
 _GTIDS: Final = frozenset((Gtid, GtidTagged))
-_OUTSIDE: Final = frozenset((Rotate, Stop, FormatDescription, PreviousGtids))
+_OUTSIDE: Final = frozenset((Rotate, Stop, FormatDescription, PreviousGtids, GtidList))
 
 
 def operation_of(code: int) -> str:
@@ -210,7 +214,7 @@ class RowChanges:
         body = event.body
         if isinstance(body, (LazyRows, RowsBody)):
             return self._rows(event, body, resolve)
-        self._gtids.feed(body)
+        self._gtids.feed(body, event.header.server_id)
         self.counts.other_events += 1
         return iter(() if self.rows_only else (self._line(self._fields(event, None))(None, None, None),))
 
@@ -319,6 +323,8 @@ def value_writer(info: ColumnInfo, form: Form) -> Writer | None:
         return lambda value: _hex(value.to_bytes(size, "big"))
     if info.collation == BINARY:
         return lambda value: _hex(stored_bytes(info, value))
+    if kind in types.COMPRESSED_COLUMNS:
+        return lambda value: _string(stored_bytes(info, value), info.collation)
     return lambda value: _string(value, info.collation)
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from struct import unpack
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from conformance.reference.binlog.header import Flag
 from conformance.reference.binlog.query import Status, StatusInteger, StatusIntegers, StatusText, StatusVariable
@@ -45,8 +45,19 @@ _CONDITIONAL: Final = (
 )
 
 
+def charset_lines(numbers: tuple[int, ...]) -> bytes:
+    client, connection, server = numbers
+    known = COLLATIONS.get(client)
+    out = f"/*!\\C {known.charset} */".encode() + DELIMITER if known else b""
+    words = b"SET @@session.character_set_client=%d,@@session.collation_connection=%d,@@session.collation_server=%d"
+    return out + words % (client, connection, server) + DELIMITER
+
+
 class Session:
     """The session state that the text has set so far."""
+
+    _options_of_flags: ClassVar[tuple[tuple[int, str, bool], ...]] = _OPTIONS
+    _charset_lines = staticmethod(charset_lines)
 
     def __init__(self) -> None:
         self._schema: bytes | None = None
@@ -89,7 +100,7 @@ class Session:
 
     def _settings(self, header: Header, query: Query | ExecuteLoadQuery) -> bytes:
         known = _integers(query.status)
-        micro = known.get(Status.MICROSECONDS)
+        micro = known.get(Status.MICROSECONDS) or known.get(Status.MARIADB_MICROSECONDS)
         out = bytearray(b".%06d" % micro if micro else b"") + DELIMITER
         if self._thread is None or (header.flags & Flag.THREAD_SPECIFIC and query.thread_id != self._thread):
             self._thread = query.thread_id
@@ -108,7 +119,7 @@ class Session:
         charset = lists.get(Status.CHARSET)
         if charset is not None and charset != self._charset:
             self._charset = charset
-            out += _charset_lines(charset)
+            out += self._charset_lines(charset)
         zone = [item.text for item in query.status if isinstance(item, StatusText) and item.code == Status.TIME_ZONE]
         if zone:
             out += self._changed("time_zone", b"'" + zone[0] + b"'")
@@ -143,7 +154,9 @@ class Session:
         changed = ~0 if self._options is None else flags ^ self._options
         self._options = flags
         settings = [
-            f"@@session.{name}={int(bool(flags & bit) != inverse)}" for bit, name, inverse in _OPTIONS if changed & bit
+            f"@@session.{name}={int(bool(flags & bit) != inverse)}"
+            for bit, name, inverse in self._options_of_flags
+            if changed & bit
         ]
         return b"SET " + ", ".join(settings).encode() + DELIMITER if settings else b""
 
@@ -159,8 +172,8 @@ class Session:
             return self._variable(variable)
         own = variable.kind != UserVarType.STRING and variable.value is not None and variable.collation in COLLATIONS
         connection = variable.collation if own else 33
-        out = _charset_lines((33, connection, 33)) + self._variable(variable)
-        return out + (_charset_lines(self._charset) if self._charset is not None else b"")
+        out = charset_lines((33, connection, 33)) + self._variable(variable)
+        return out + (charset_lines(self._charset) if self._charset is not None else b"")
 
     @staticmethod
     def _variable(variable: UserVar) -> bytes:
@@ -176,14 +189,6 @@ def ddl_xid(query: Query) -> int | None:
     """The engine's transaction of a DDL statement, which is in its header line."""
     found = [item.value for item in query.status if isinstance(item, StatusInteger) and item.code == _DDL_XID]
     return found[-1] if found else None
-
-
-def _charset_lines(numbers: tuple[int, ...]) -> bytes:
-    client, connection, server = numbers
-    known = COLLATIONS.get(client)
-    out = f"/*!\\C {known.charset} */".encode() + DELIMITER if known else b""
-    words = b"SET @@session.character_set_client=%d,@@session.collation_connection=%d,@@session.collation_server=%d"
-    return out + words % (client, connection, server) + DELIMITER
 
 
 def _variable_value(variable: UserVar) -> bytes:
