@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance import interrupts
 from conformance.messages import did_you_mean
+from conformance.reference.binlog.format_description import is_mariadb
 from conformance.reference.binlog.header import HEADER, MAGIC, Flag
 from conformance.reference.event_types import EventType
 from conformance.server_use import server_errors
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _SCHEME: Final = "mysql://"
 _COM_BINLOG_DUMP: Final = 0x12
 _NON_BLOCKING: Final = 1  # the server ends the dump at the end of its log
+_SEND_ANNOTATIONS: Final = 2  # MariaDB sends ANNOTATE_ROWS too
+_MARIADB_CAPABILITY: Final = 4  # a replica that knows all of MariaDB's events; else some are changed or left out
 _SERVER_ID: Final = 0x4C414221  # of a reader that waits: the server takes it for a replica, and two need two ids
 _HEARTBEAT: Final = 10  # seconds: a server that is silent for longer is not there any more
 _COMMAND: Final = Struct("<BIHI")
@@ -186,10 +189,9 @@ class RemoteLog:
         except ServerError as error:
             raise CouldNotRun(str(error)) from error
         try:
-            _introduce(connection)
+            flags = (0 if waits else _NON_BLOCKING) | _introduce(connection)
             with connection.dump(
-                _COMMAND.pack(_COM_BINLOG_DUMP, start, 0 if waits else _NON_BLOCKING, _SERVER_ID if waits else 0)
-                + name.encode()
+                _COMMAND.pack(_COM_BINLOG_DUMP, start, flags, _SERVER_ID if waits else 0) + name.encode()
             ) as events:
                 for event in events:
                     _, kind, _, _, end, flags = HEADER.unpack_from(event)
@@ -211,12 +213,17 @@ class RemoteLog:
             connection.close()
 
 
-def _introduce(connection: Connection) -> None:
+def _introduce(connection: Connection) -> int:
     """Say that this reader knows checksums, and how often it wants to hear that the server is still there.
 
     Both names: a server reads the one that it knows. Without the variable it removes checksums from events.
+    MariaDB also hears that its own events are known. Returns the flags of the dump that this server knows.
     """
     checksum = connection.variable("binlog_checksum") or "NONE"
     values = {"binlog_checksum": f"'{checksum}'", "heartbeat_period": str(_HEARTBEAT * 10**9)}
     for variable, value in values.items():
         connection.execute(f"SET @source_{variable} = {value}, @master_{variable} = {value}")
+    if not is_mariadb(connection.server_version):
+        return 0
+    connection.execute(f"SET @mariadb_slave_capability = {_MARIADB_CAPABILITY}")
+    return _SEND_ANNOTATIONS

@@ -1,12 +1,14 @@
 # ruff: noqa: T201 (it prints)
-"""``python -m tests.mariadb captures``: logs of a real MariaDB."""
+"""``python -m tests.mariadb captures|changes``: logs of a real MariaDB; exit code 1 if anything differs."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
+from pathlib import Path
 
-from tests.mariadb import captures
+from tests.mariadb import campaign, captures
 
 
 def _captures(arguments: argparse.Namespace) -> int:
@@ -17,6 +19,23 @@ def _captures(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _told(counts: dict[str, int], problems: list[str]) -> int:
+    for name, count in sorted(counts.items()):
+        print(f"{count:>12,} {name}")
+    print(f"{len(problems)} differences")
+    for problem in problems:
+        print(problem)
+    return int(bool(problems))
+
+
+def _changes(arguments: argparse.Namespace) -> int:
+    with tempfile.TemporaryDirectory(prefix="binlog-lab-") as directory:
+        place = arguments.keep or Path(directory)
+        result = campaign.run(arguments.changes, arguments.seed, place, lambda text: print(text, file=sys.stderr))
+    print(result.version)
+    return _told(result.counts, result.problems)
+
+
 def main() -> int:
     """Run one of the parts."""
     parser = argparse.ArgumentParser(prog="python -m tests.mariadb", description=__doc__)
@@ -24,6 +43,11 @@ def main() -> int:
     part = parts.add_parser("captures", help="make the logs in tests/data/mariadb again")
     part.add_argument("name", nargs="*", choices=(*captures.CAPTURES, []))
     part.set_defaults(run=_captures)
+    part = parts.add_parser("changes", help="generated changes, read by decode and apply")
+    part.add_argument("--changes", type=int, default=10000)
+    part.add_argument("--seed", default="1")
+    part.add_argument("--keep", type=Path, help="the folder in which the logs stay")
+    part.set_defaults(run=_changes)
     arguments = parser.parse_args()
     return int(arguments.run(arguments))
 

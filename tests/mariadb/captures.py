@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from conformance.servers.wire.connection import Connection
 
 PLACE: Final = Path(__file__).parents[1] / "data/mariadb"
-_KEY: Final = "1;" + "0123456789abcdef" * 4 + "\n"
+KEY: Final = "1;" + "0123456789abcdef" * 4 + "\n"
 _COLUMNS: Final = """a INT UNSIGNED PRIMARY KEY AUTO_INCREMENT, t TINYINT, tu TINYINT UNSIGNED, si SMALLINT,
     mi MEDIUMINT UNSIGNED, bi BIGINT UNSIGNED, f FLOAT, db DOUBLE, d DECIMAL(20,6), y YEAR, dt DATE, tm TIME(2),
     dtm DATETIME(6), ts TIMESTAMP NULL, c CHAR(10), vc VARCHAR(300), vb VARBINARY(20), bn BINARY(6), tt TINYTEXT,
@@ -89,7 +89,7 @@ CAPTURES: Final = {
         ("t", "mine", "copied", "emptied"),
     ),
     "compressed": Capture(
-        ("--log-bin-compress", "--log-bin-compress-min-len=10", "--binlog-checksum=NONE"),
+        ("--log-bin-compress", "--log-bin-compress-min-len=10", "--binlog-checksum=NONE", "--binlog-row-metadata=FULL"),
         (
             "CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(400), n BIGINT)",
             "INSERT INTO t VALUES (1, REPEAT('a', 300), -1), (2, 'b', 2), (3, REPEAT('é', 200), NULL)",
@@ -138,7 +138,7 @@ def make(name: str, place: Path) -> None:
     options = ["--binlog-format=ROW", *capture.options, "--log-bin=log"]
     key = place / "key"
     if "--encrypt-binlog" in options:
-        key.write_text(_KEY)
+        key.write_text(KEY)
         options.append(f"--file-key-management-filename={key}")
     with running(options) as server:
         log = place / f"{name}.binlog"

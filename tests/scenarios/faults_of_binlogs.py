@@ -96,9 +96,9 @@ class _Late(Gtids):
     def now(self) -> str | None:
         return self.late
 
-    def feed(self, body: Any) -> None:
+    def feed(self, body: Any, server_id: int = 0) -> None:
         true = Gtids()
-        true.feed(body)
+        true.feed(body, server_id)
         if true.now is not None:
             self.late, self.last = self.last, true.now
 

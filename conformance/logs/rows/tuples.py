@@ -127,7 +127,7 @@ def _found(part: Part, options: Options, work: Work) -> Iterator[Values | Proble
                 gtids = gtids if item.note else Gtids()  # behind damage another transaction begins
                 item = next(reading, None)
                 continue
-            gtids.feed(item.body)
+            gtids.feed(item.body, item.header.server_id)
             if item.inner is None:
                 work.read += item.header.length
             try:

@@ -48,6 +48,7 @@ _KINDS: Final = {
 }  # fmt: skip
 _STRINGS: Final = frozenset((
     types.VARCHAR, types.VAR_STRING, types.STRING, types.TINY_BLOB, types.MEDIUM_BLOB, types.LONG_BLOB, types.BLOB,
+    *types.COMPRESSED_COLUMNS,
 ))  # fmt: skip
 _MOST_DIGITS: Final = 38  # of Spark's DECIMAL
 _DIFFS: Final = "ARRAY<STRUCT<column: STRING, operation: STRING, path: STRING, value: STRING>>"
@@ -196,7 +197,8 @@ def _text(info: ColumnInfo, value: Any) -> str:
     if info.type.real_type in (types.ENUM, types.SET):
         name = member_text(info, value)
         return str(value) if name is None else name
-    found = text_of(value, info.collation) if isinstance(value, bytes) and info.collation != BINARY else None
+    stored = stored_bytes(info, value) if info.type.type in types.COMPRESSED_COLUMNS else value
+    found = text_of(stored, info.collation) if isinstance(stored, bytes) and info.collation != BINARY else None
     if found is None:
         raise NoValue(f"{_bytes(info, value)[:40]!r} is no text")
     return found

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from conformance.reference.binlog.header import Flag
 from conformance.reference.cursor import Cursor, Decoded, Layout, encode_packed
-from conformance.reference.errors import DecodeError, EncodeError, Unsupported
+from conformance.reference.errors import DecodeError, EncodeError
 from conformance.reference.event_types import EventType
 
 _POSITION: Final = Layout(position="Q")
@@ -26,16 +26,6 @@ class Opaque:
 
     def encode(self) -> bytes:
         return self.data
-
-
-def start_encryption(cursor: Cursor) -> Opaque:
-    """Refuse MariaDB's START_ENCRYPTION: all that follows in the file is ciphertext (observed on 10.11)."""
-    scheme, key = cursor.u1("scheme"), cursor.u4("key_version")
-    cursor.take(12, "nonce")
-    cursor.expect_end("START_ENCRYPTION")
-    raise Unsupported(
-        "encrypted-events", "the log is encrypted from here on, by MariaDB", got=f"scheme {scheme}, key version {key}"
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

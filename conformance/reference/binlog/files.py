@@ -200,8 +200,8 @@ class EventDecoder:
         header = _new(Header, HEADER.unpack_from(data))
         if type(body) is Opaque and self.unread is not None:
             self.unread.add(code, header.flags, position)
-        if code == _START_ENCRYPTION:
-            self._encrypted = True
+        if code == _START_ENCRYPTION and not header.flags & Flag.IGNORABLE:
+            self._encrypted = True  # the flag: a server that sends the event sends the rest as it was
         checksum = u4_at(data, end) if self._footer else None
         return _new(Event, (header, body, checksum, position, None))
 

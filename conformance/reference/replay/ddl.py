@@ -48,7 +48,7 @@ _HARMLESS: Final = (
 )  # fmt: skip
 _KEYS: Final = ("CONSTRAINT", "PRIMARY", "UNIQUE", "INDEX", "KEY", "FULLTEXT", "SPATIAL", "FOREIGN", "CHECK")
 _QUERY_STARTS: Final = ("SELECT", "WITH", "TABLE", "VALUES", "AS", "IGNORE", "REPLACE")
-_OTHER_ENGINES: Final = ("MYISAM", "MEMORY", "HEAP", "CSV", "ARCHIVE", "BLACKHOLE", "MERGE", "MRG_MYISAM")
+_OTHER_ENGINES: Final = ("MYISAM", "MEMORY", "HEAP", "CSV", "ARCHIVE", "BLACKHOLE", "MERGE", "MRG_MYISAM", "ARIA")
 _CASCADING: Final = ("CASCADE", "SET")
 # Parts of ALTER TABLE that leave names, places and values of columns as they are.
 _NO_CHANGE: Final = (

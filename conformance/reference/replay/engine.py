@@ -13,6 +13,7 @@ from conformance.reference.binlog.control_events import Incident, Opaque, XaPrep
 from conformance.reference.binlog.event import refusal
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.load import ExecuteLoadQuery
+from conformance.reference.binlog.mariadb.events import MariadbGtid
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import (
     DELETE_TYPES,
@@ -25,6 +26,7 @@ from conformance.reference.binlog.rows import (
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.partial.apply import apply_field
+from conformance.reference.replay import mariadb
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.session_facts import SessionFacts, session_facts
 from conformance.reference.replay.statements import (
@@ -78,6 +80,7 @@ class Replay:
         self._savepoints: dict[str, int] = {}
         self._open = False
         self._schemas: dict[str, DefaultCharset] = {}  # the character set of their new tables
+        self._mariadb = False
         self._cascades: dict[TableName, set[TableName]] = {}
 
     # --- events ------------------------------------------------------------------------------------------------------
@@ -110,7 +113,11 @@ class Replay:
                 self._commit()
             case XaPrepare():
                 self._end_xa(body)
+            case MariadbGtid():  # it takes the place of BEGIN
+                self.roll_back()
+                self._open = body.begins
             case FormatDescription():
+                self._mariadb = body.mariadb
                 if body.created:  # the server was started: it rolls back open transactions
                     self.roll_back()
             case ExecuteLoadQuery():
@@ -155,7 +162,12 @@ class Replay:
             self._open = True
         else:
             # The rows of CREATE TABLE ... SELECT follow in the same transaction.
+            replaces = False
+            if self._mariadb:
+                words, replaces = mariadb.followed(text, words)
             statement = parse_statement(words, query.schema.decode("utf-8", "surrogateescape"))
+            if replaces and isinstance(statement, CreateTable | CreateLike):
+                self._drop(statement.table)
             if not self._open:
                 self._commit()
             if statement is not None:
@@ -247,6 +259,8 @@ class Replay:
             self._keep(state, number, state.remove(number))
             return {}
         assert row.after is not None
+        if self._mariadb:
+            _check_virtual(state, event)
         values = list(state.rows[number])
         found = {}
         for index, value in state.given(event.after_columns, row.after).items():
@@ -386,3 +400,11 @@ class Replay:
                     self._move(state, name)
                 case ChangesRows():
                     state.forget_map()
+
+
+def _check_virtual(state: TableState, event: LazyRows | RowsBody) -> None:
+    """Refuse an update that leaves out a column which MariaDB computes: its new value is not in the log."""
+    after = event.after_columns or 0
+    for index, column in enumerate(state.columns or ()):
+        if not after >> index & 1 and mariadb.is_virtual(column):
+            raise state.error("virtual", "an update leaves out a virtual column", "its value", column.name)

@@ -105,6 +105,8 @@ class Reversal:
         """Take one event."""
         body = event.body
         match body:
+            case FormatDescription(mariadb=True):
+                raise ReplayError("no-undo", "a log of MariaDB", expected="a log of MySQL", got=body.server_version)
             case FormatDescription():
                 self._format = body
             case Gtid() | GtidTagged():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.text import format_text
+from conformance.reference.replay import mariadb
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY, text_of
 from conformance.reference.text.columns import member_text, plain_text, stored_bytes
@@ -30,6 +31,8 @@ def table_rows(state: TableState, *, numeric: bool = False) -> list[list[str | N
 def rows_text(state: TableState) -> Iterator[list[str | None]]:
     """All rows in no order, one at a time: their texts take many times the memory of the rows."""
     names, shown = state.column_names(), [value_text(info) for info in state.infos()]
+    if state.map is not None and state.map.rules.mariadb and state.columns is not None:
+        shown = [mariadb.value_text(column) or text for column, text in zip(state.columns, shown, strict=True)]
     for values in state.rows.values():
         row: list[str | None] = []
         for name, show, value in zip(names, shown, values, strict=True):

@@ -38,6 +38,7 @@ def test_rows_wait_for_the_end_of_their_statement() -> None:
     reader = FileReader()
     reader.feed(log_of("transactions"))
     text = MariadbLogText()
+    printed = b""
     for event in reader.events():
         printed = b"".join(text.event(event))
         if isinstance(event.body, LazyRows) and not event.body.statement_end:
