@@ -22,11 +22,14 @@ if TYPE_CHECKING:
               help="A log from before IN, for documents of MINIMAL images; may be repeated, oldest first.")  # fmt: skip
 @click.option("--row-event-max-size", "max_size", type=click.IntRange(min=256), metavar="BYTES", default=8192,
               show_default=True, help="Where to split row events; the server's binlog_row_event_max_size.")  # fmt: skip
+@click.option("--for", "reader", type=click.Choice(("mysql", "mariadb")), default="mysql", show_default=True,
+              help="The server that is to read OUT; mariadb: JSON as text too.")  # fmt: skip
 @keyring_option
 @MAX_UNCOMPRESSED
 def command(
-    file: str, target: str, earlier: tuple[str, ...], max_size: int, keyring: Path | None, limit: int | None
-) -> None:
+    file: str, target: str, earlier: tuple[str, ...], max_size: int, reader: str, keyring: Path | None,
+    limit: int | None,
+) -> None:  # fmt: skip
     """Rewrite a binary log so that tools without partial JSON and compression read it.
 
     PARTIAL_UPDATE_ROWS (39) becomes UPDATE_ROWS with whole documents, and the events of a TRANSACTION_PAYLOAD (40) are
@@ -37,6 +40,11 @@ def command(
     come from an earlier event of IN, or of the logs given with --earlier. A row whose document is not known ends the
     command with exit code 1, and OUT is not written. So does a file that is corrupt, truncated, encrypted without its
     key, or a relay log.
+
+    With --for mariadb, a replica of MariaDB 10.11 reads OUT: JSON columns become LONGTEXT with the text of documents,
+    and GTIDs with tags and collations of MySQL 8.0 give way to those that it has. What it has no words for, such as
+    VECTOR, ends the command with exit code 1.
     """
     file, *earlier_logs = resolve((file, *earlier), None, waits=False)
-    expand(file, target, earlier_logs, max_size=max_size, limit=limit, keyring=keyring)
+    expand(file, target, earlier_logs, max_size=max_size, limit=limit, keyring=keyring,
+           mariadb=reader == "mariadb")  # fmt: skip

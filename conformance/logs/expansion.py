@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from conformance.reference.encryption.keyring import Keyring
+    from conformance.reference.replay.expansion import Expansion
     from conformance.reference.replay.full_rows import FullRows
 
 
 def expand(
-    file: str, target: str, earlier: Sequence[str], *, max_size: int, limit: int | None, keyring: Path | None
-) -> None:
+    file: str, target: str, earlier: Sequence[str], *, max_size: int, limit: int | None, keyring: Path | None,
+    mariadb: bool = False,
+) -> None:  # fmt: skip
     """Rewrite ``file``; documents of MINIMAL images may come from ``earlier`` logs. The target is written whole, or
-    not at all.
+    not at all. ``mariadb``: as MariaDB reads it.
     """
     if STDIN in (file, *earlier):
         raise Usage("IN is read twice, so it must be a file")
@@ -38,6 +40,7 @@ def expand(
     out = Path(target)
     if out.exists() and any(out.samefile(path) for path in inputs):
         raise Usage(f"{target} is one of the inputs", hint="name another file behind -o")
+    from conformance.reference.replay.expansion import Expansion
     from conformance.reference.replay.full_rows import FullRows
 
     keys = read_keyring(keyring)
@@ -46,7 +49,8 @@ def expand(
     for path in earlier if follow else ():
         _follow(path, full, limit, keys)
     counts: dict[str, Counter[str]] = {}
-    _write(out, _expanded(file, full, max_size, limit, keys, counts))
+    expansion = Expansion(full, row_event_max_size=max_size, limit=limit, mariadb=mariadb)
+    _write(out, _expanded(file, expansion, limit, keys, counts))
     found = counts[file]
     narrate(
         f"{target}: rewrote {found['PARTIAL_UPDATE_ROWS_EVENT']} PARTIAL_UPDATE_ROWS events ({found['rows']} rows, "
@@ -85,17 +89,14 @@ def _follow(path: str, full: FullRows, limit: int | None, keyring: Keyring | Non
 
 def _expanded(
     path: str,
-    full: FullRows,
-    max_size: int,
+    expansion: Expansion,
     limit: int | None,
     keyring: Keyring | None,
     counts: dict[str, Counter[str]],
 ) -> Iterator[bytes]:
     """The bytes of the rewritten file."""
     from conformance.reference.errors import CodecError
-    from conformance.reference.replay.expansion import Expansion
 
-    expansion = Expansion(full, row_event_max_size=max_size, limit=limit)
     unread = UnreadEvents(stops=True)
     reader = log_reader(limit=limit, unread=unread)
     reader.decoder.keep_bytes = True

@@ -1,5 +1,5 @@
 # ruff: noqa: T201 (it prints)
-"""``python -m tests.mariadb captures|changes``: logs of a real MariaDB; exit code 1 if anything differs."""
+"""``python -m tests.mariadb captures|changes|replica``: a real MariaDB; exit code 1 if anything differs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.mariadb import campaign, captures
+from conformance.servers.auto import find_installation
+from conformance.servers.run.process import launch
+from conformance.servers.specs import parse_spec
+from tests.mariadb import campaign, captures, replica
 
 
 def _captures(arguments: argparse.Namespace) -> int:
@@ -31,9 +34,21 @@ def _told(counts: dict[str, int], problems: list[str]) -> int:
 def _changes(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="binlog-lab-") as directory:
         place = arguments.keep or Path(directory)
-        result = campaign.run(arguments.changes, arguments.seed, place, lambda text: print(text, file=sys.stderr))
+        result = campaign.run(arguments.changes, arguments.seed, place, _note)
     print(result.version)
     return _told(result.counts, result.problems)
+
+
+def _replica(arguments: argparse.Namespace) -> int:
+    installation = find_installation(parse_spec("process"), narrate=_note)
+    with tempfile.TemporaryDirectory(prefix="binlog-lab-") as directory, launch(installation) as server:
+        result = replica.run(server, arguments.updates, arguments.seed, Path(directory), _note)
+    print(result.version)
+    return _told(result.counts, result.problems)
+
+
+def _note(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 def main() -> int:
@@ -48,6 +63,10 @@ def main() -> int:
     part.add_argument("--seed", default="1")
     part.add_argument("--keep", type=Path, help="the folder in which the logs stay")
     part.set_defaults(run=_changes)
+    part = parts.add_parser("replica", help="partial JSON of MySQL, expanded for MariaDB and replicated there")
+    part.add_argument("--updates", type=int, default=1000)
+    part.add_argument("--seed", default="1")
+    part.set_defaults(run=_replica)
     arguments = parser.parse_args()
     return int(arguments.run(arguments))
 

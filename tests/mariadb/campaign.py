@@ -174,10 +174,10 @@ def _decoded(
 
 
 def _effects(files: Sequence[Path]) -> dict[tuple[str, int], str]:
-    """The statements of QUERY events by their places, from the text."""
+    """The statements of QUERY events by their places, as mariadb-binlog prints them."""
     effects = {}
     for file in files:
-        _, out, _ = _lab("decode", file)
+        out, _ = captures.printed(file)
         place, inside = 0, False
         for line in out.decode("utf-8", "replace").splitlines():
             if line.startswith("# at "):
@@ -268,15 +268,11 @@ def _canonical(kinds: dict[tuple[str, str], str], table: str, found: dict[str, A
 
 
 def _printed(files: Sequence[Path], counts: Counter[str]) -> list[str]:
-    problems = []
-    for file in files:
-        theirs, complaint = captures.printed(file)
-        code, mine, err = _lab("decode", "-vv", file)
-        counts["lines of mariadb-binlog"] += theirs.count(b"\n")
-        if code or complaint or mine != theirs:
-            pairs = zip(mine.split(b"\n"), theirs.split(b"\n"), strict=False)
-            pair = next((pair for pair in pairs if pair[0] != pair[1]), (b"", b""))
-            problems.append(
-                f"decode -vv of {file.name}: {complaint}{err[-200:]} {pair[0][:_SHOWN]!r} for {pair[1][:_SHOWN]!r}"
-            )
-    return problems
+    theirs, complaint = captures.printed(*files)
+    code, mine, err = _lab("decode", "-vv", *files)
+    counts["lines of mariadb-binlog"] += theirs.count(b"\n")
+    if not code and not complaint and mine == theirs:
+        return []
+    pairs = zip(mine.split(b"\n"), theirs.split(b"\n"), strict=False)
+    one, other = next((pair for pair in pairs if pair[0] != pair[1]), (b"", b""))
+    return [f"decode -vv: {complaint}{err[-200:]} {one[:_SHOWN]!r} for {other[:_SHOWN]!r}"]

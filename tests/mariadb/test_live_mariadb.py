@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.in_process import lab_here as lab
 from tests.mariadb import captures
 from tests.mariadb.server import fetched, running
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(not fetched(), reason="no MariaDB: python -m tests.mariadb captures fetches it")
 

@@ -63,7 +63,7 @@ def run(changes: int, seed: str = "1") -> Result:
     with server() as session:
         result.version = str(session.execute("SELECT VERSION()").scalar())
         log, rows = _log(Stream("mariadb", seed), changes)
-        error = _follow(session, log)
+        error = follow(session, log)
         found = [tuple(row) for row in session.execute("SELECT * FROM lab.t ORDER BY id").texts()] if not error else []
         result.changes, result.rows = changes, len(rows)
         if error:
@@ -72,11 +72,11 @@ def run(changes: int, seed: str = "1") -> Result:
             pair = next((p for p in zip(found, wanted, strict=False) if p[0] != p[1]), (len(found), len(wanted)))
             result.problems.append(f"{pair[0]} and {pair[1]}")
         for what in NOT_COMPARABLE:
-            result.refused[what] = _follow(session, _unknown(what)) or "no error"
+            result.refused[what] = follow(session, _unknown(what)) or "no error"
     return result
 
 
-def _follow(session: Connection, log: bytes) -> str:
+def follow(session: Connection, log: bytes) -> str:
     """Replicate a log; the error with which the replica stopped."""
     account = Account(password="p", method=NATIVE)
     with Source(LogFiles.of_bytes([(FILE, log)]), account=account, tls=False) as source:
@@ -85,7 +85,7 @@ def _follow(session: Connection, log: bytes) -> str:
             f"MASTER_PASSWORD='p', MASTER_LOG_FILE='{FILE}', MASTER_LOG_POS=4, MASTER_USE_GTID=no"
         )
         session.execute("START SLAVE")
-        deadline, error = time.monotonic() + 120, "late"
+        deadline, error = time.monotonic() + 900, "late"
         while time.monotonic() < deadline:
             row = session.execute("SHOW SLAVE STATUS").named()[0]
             error = str(row["Last_SQL_Error"] or row["Last_IO_Error"] or "")

@@ -259,7 +259,7 @@ class LazyRows(RowsHead):
     def read_with(self, cursor: Cursor) -> None:
         """Read the rows field by field, for recorders. Without a fitting TABLE_MAP the rows stay bytes."""
         table = self.table
-        if table is None or len(table.columns) != self.column_count:
+        if table is None or len(table.columns) != self.column_count or self.type in COMPRESSED_TYPES:
             cursor.rest("rows")
             return
         for _ in cursor.items("rows"):

@@ -17,15 +17,16 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
 from conformance.reference.binlog.header import HEADER_SIZE, MAGIC, Checksum, Flag, footer_size
 from conformance.reference.binlog.payload import TransactionPayload
-from conformance.reference.binlog.rows import STMT_END, LazyRows, RowsBody, split_rows
+from conformance.reference.binlog.rows import STMT_END, LazyRows, RowsBody, split_rows, table_map_of
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import Unsupported
 from conformance.reference.event_types import EventType
+from conformance.reference.replay.mariadb_form import mariadb_body, mariadb_map, mariadb_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conformance.reference.binlog.event import Event
+    from conformance.reference.binlog.event import Body, Event
     from conformance.reference.binlog.header import Header
     from conformance.reference.replay.full_rows import FullRows
 
@@ -56,16 +57,23 @@ class _Statement:
 class Expansion:
     """Rewrites one file. Pass it every event in order, those of payloads too, with the bytes of those in the file.
 
+    ``mariadb``: in the words that MariaDB reads (:mod:`.mariadb_form`).
     The file's bytes come out of :meth:`event` and :meth:`finish`. ``counts`` has the number of events by name that were
     rewritten, and of rows and documents.
     """
 
     def __init__(
-        self, full: FullRows, *, row_event_max_size: int = ROW_EVENT_MAX_SIZE, limit: int | None = None
+        self,
+        full: FullRows,
+        *,
+        row_event_max_size: int = ROW_EVENT_MAX_SIZE,
+        limit: int | None = None,
+        mariadb: bool = False,
     ) -> None:
         self._full = full
         self._max_size = row_event_max_size
         self._limit = limit
+        self._mariadb = mariadb
         self._writer = FileWriter()
         self._group = _Group()
         self._statement: _Statement | None = None
@@ -94,9 +102,18 @@ class Expansion:
                 self._group.changed = True
                 self.counts[event.name] += 1
                 return
+            body, data = self._other_form(event, body, data)
             if isinstance(body, Gtid | GtidTagged):
                 self._group.gtid = body
             self._group.events.append(data)
+
+    def _other_form(self, event: Event, body: Body, data: bytes) -> tuple[Body, bytes]:
+        """The event in the words of the reader that the file is for."""
+        other = mariadb_body(body) if self._mariadb else body
+        if other is body:
+            return body, data
+        self._group.changed = True
+        return other, _encoded(other, event.header)
 
     def finish(self) -> Iterator[bytes]:
         """End the file."""
@@ -126,9 +143,14 @@ class Expansion:
         if body.type != EventType.PARTIAL_UPDATE_ROWS:
             self._full.follow(body)
             self._end_statement()
+            if self._mariadb and mariadb_map(table_map_of(body)) is not body.table:
+                self._group.changed = True
+                data = _encoded(mariadb_rows(body.typed()), event.header)
             self._group.events.append(data)
             return
         rows = self._full.rows(body.typed())
+        if self._mariadb:
+            rows = mariadb_rows(rows)
         self._group.changed = True
         self.counts[event.name] += 1
         self.counts["rows"] += len(rows.rows)
@@ -147,15 +169,7 @@ class Expansion:
             return
         header, rows = self._statement.header, self._statement.rows
         self._statement = None
-        for part in split_rows(rows, self._max_size):
-            event = encode_event(
-                part,
-                timestamp=header.timestamp,
-                server_id=header.server_id,
-                flags=header.flags,
-                algorithm=Checksum.NONE,
-            )
-            self._group.events.append(event)
+        self._group.events += [_encoded(part, header) for part in split_rows(rows, self._max_size)]
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
@@ -167,6 +181,13 @@ class Expansion:
             group.events[0] = _with_length(group, footer_size(self._writer.format.algorithm))
         for event in group.events:
             yield self._writer.place(event)
+
+
+def _encoded(body: Body, header: Header) -> bytes:
+    """An event without a checksum and without its position, which come when it is written."""
+    return encode_event(
+        body, timestamp=header.timestamp, server_id=header.server_id, flags=header.flags, algorithm=Checksum.NONE
+    )
 
 
 def _together(pending: _Statement, header: Header, rows: RowsBody) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog import control_events, load, statement_events
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import Flag
+from conformance.reference.binlog.header import MAGIC, Flag
 from conformance.reference.binlog.mariadb.events import (
     AnnotateRows,
     BinlogCheckpoint,
@@ -66,6 +66,7 @@ class MariadbLogText:
         self._heads: list[bytes] = []  # of row events whose statement goes on
         self._rows = 0
         self._printed: dict[str, int] = {}  # what was set for GTIDs
+        self._files = 0
 
     def begin(self) -> bytes:
         """The lines before the first event."""
@@ -84,11 +85,11 @@ class MariadbLogText:
     @property
     def state(self) -> tuple[Any, ...] | None:
         """All that the text of later events depends on; ``None`` inside a statement, whose rows wait."""
-        return None if self.inside_statement else (self._session.state, dict(self._printed))
+        return None if self.inside_statement else (self._session.state, dict(self._printed), self._files)
 
     @state.setter
     def state(self, state: tuple[Any, ...]) -> None:
-        self._session.state, printed = state
+        self._session.state, printed, self._files = state
         self._printed = dict(printed)
 
     def end(self, *, stopped: bool = False) -> Iterator[bytes]:
@@ -141,6 +142,12 @@ class MariadbLogText:
         ``data``: the bytes of the event, which are then dumped in hex.
         """
         body = event.body
+        if isinstance(body, FormatDescription) and event.position == len(MAGIC):
+            self._files += 1
+            if self._files > 1:  # the client begins each file with nothing set
+                self._session = MariadbSession()
+                self._printed.clear()
+                yield b"DELIMITER ;\nDELIMITER /*!*/;\n"
         yield b"# at %d\n" % self._lines.position(event) + self._skipped(event)
         if isinstance(body, AnnotateRows):
             self._annotation = event, data
