@@ -55,6 +55,7 @@ def expand(
     narrate(
         f"{target}: rewrote {found['PARTIAL_UPDATE_ROWS_EVENT']} PARTIAL_UPDATE_ROWS events ({found['rows']} rows, "
         f"{full.documents} documents) and {found['TRANSACTION_PAYLOAD_EVENT']} TRANSACTION_PAYLOAD events"
+        + (f", and {found['compressed']} compressed events of MariaDB" if found["compressed"] else "")
     )
 
 

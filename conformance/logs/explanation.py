@@ -84,6 +84,10 @@ def _explained(
     chosen.start_file(last=True)
     filtered = selection != replace(NOTHING_LEFT_OUT, start_position=selection.start_position)
     for start, data in _frames(path, keyring):
+        try:
+            decoder.check_encrypted()
+        except CodecError as error:
+            raise refused(path, error.at(f"event@{start}", start), start) from error
         wanted = position is None or start <= position < start + len(data)
         wanted = wanted and start >= selection.start_position
         footer = FOOTER_SIZE if decoder.algorithm == Checksum.CRC32 else 0

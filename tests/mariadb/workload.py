@@ -175,8 +175,9 @@ def _step(made: Made, draw: Stream) -> Iterator[str]:
         yield f"XA PREPARE {name}"
         yield f"XA {draw.choice(('COMMIT', 'ROLLBACK'))} {name}"
     elif draw.below(6) == 0:
-        yield f"ALTER TABLE {made.name} ADD COLUMN n{made.next} INT DEFAULT NULL"
-        made.columns.append(Column(f"n{made.next}", _whole(-5, 5)))
+        name = f"n{len(made.columns)}"
+        yield f"ALTER TABLE {made.name} ADD COLUMN {name} INT DEFAULT NULL"
+        made.columns.append(Column(name, _whole(-5, 5)))
     elif draw.below(4) == 0:
         yield f"TRUNCATE TABLE {made.name}"
     else:

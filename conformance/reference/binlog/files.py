@@ -173,7 +173,7 @@ class EventDecoder:
         if code == _FORMAT_DESCRIPTION:
             return self._format_description(bytes(data), position)
         if self._encrypted:
-            raise Unsupported("encrypted-events", "the binary log is encrypted from here on, by MariaDB", offset=0)
+            self.check_encrypted()
         end = len(data)
         if self._footer:
             end -= FOOTER_SIZE
@@ -282,6 +282,11 @@ class EventDecoder:
         self._maps.clear()
         self.forget_tables()  # table ids start again in another server's, or another run's, file
         return event
+
+    def check_encrypted(self) -> None:
+        """Raise :class:`Unsupported` where what follows is MariaDB's ciphertext."""
+        if self._encrypted:
+            raise Unsupported("encrypted-events", "the binary log is encrypted from here on, by MariaDB", offset=0)
 
     def forget_tables(self) -> None:
         """Rows events need new TABLE_MAPs from here on."""

@@ -1,9 +1,9 @@
 """A binary log without events 39 and 40: the file that a server writes with neither partial JSON nor compression.
 
 Every PARTIAL_UPDATE_ROWS becomes UPDATE_ROWS with whole documents, split as the server splits rows; the events of a
-TRANSACTION_PAYLOAD stand in the file themselves. Positions, checksums and the transaction lengths of GTIDs are
-recomputed. All else is copied byte for byte: FORMAT_DESCRIPTION, table maps, texts, times (binlog-events 2,
-binlog-events 6, binlog-events 10.1, binlog-events 15).
+TRANSACTION_PAYLOAD stand in the file themselves; events that MariaDB compresses one by one are plain. Positions,
+checksums and the transaction lengths of GTIDs are recomputed. All else is copied byte for byte: FORMAT_DESCRIPTION,
+table maps, texts, times (binlog-events 2, binlog-events 6, binlog-events 10.1, binlog-events 15).
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
 from conformance.reference.binlog.header import HEADER_SIZE, MAGIC, Checksum, Flag, footer_size
 from conformance.reference.binlog.payload import TransactionPayload
-from conformance.reference.binlog.rows import STMT_END, LazyRows, RowsBody, split_rows, table_map_of
+from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import COMPRESSED_TYPES, STMT_END, LazyRows, RowsBody, split_rows, table_map_of
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.errors import Unsupported
 from conformance.reference.event_types import EventType
@@ -109,7 +110,12 @@ class Expansion:
 
     def _other_form(self, event: Event, body: Body, data: bytes) -> tuple[Body, bytes]:
         """The event in the words of the reader that the file is for."""
-        other = mariadb_body(body) if self._mariadb else body
+        other = body
+        if isinstance(body, Query) and body.compressed is not None:
+            self.counts["compressed"] += 1
+            other = replace(body, compressed=None)
+        if self._mariadb:
+            other = mariadb_body(other)
         if other is body:
             return body, data
         self._group.changed = True
@@ -143,7 +149,10 @@ class Expansion:
         if body.type != EventType.PARTIAL_UPDATE_ROWS:
             self._full.follow(body)
             self._end_statement()
-            if self._mariadb and mariadb_map(table_map_of(body)) is not body.table:
+            if body.type in COMPRESSED_TYPES:
+                self.counts["compressed"] += 1
+                data = _encoded(replace(body.typed(), type=COMPRESSED_TYPES[body.type]), event.header)
+            elif self._mariadb and mariadb_map(table_map_of(body)) is not body.table:
                 self._group.changed = True
                 data = _encoded(mariadb_rows(body.typed()), event.header)
             self._group.events.append(data)

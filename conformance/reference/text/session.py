@@ -57,6 +57,7 @@ class Session:
     """The session state that the text has set so far."""
 
     _options_of_flags: ClassVar[tuple[tuple[int, str, bool], ...]] = _OPTIONS
+    _masks_modes: ClassVar[bool] = True
     _charset_lines = staticmethod(charset_lines)
 
     def __init__(self) -> None:
@@ -109,7 +110,8 @@ class Session:
             out += self._flags(known[Status.FLAGS2])
         if Status.SQL_MODE in known:
             mode = known[Status.SQL_MODE]
-            out += self._changed("sql_mode", b"%d%b" % (mode, _NO_OLD_MODES if mode & _OLD_MODES else b""))
+            masked = mode & _OLD_MODES and self._masks_modes
+            out += self._changed("sql_mode", b"%d%b" % (mode, _NO_OLD_MODES if masked else b""))
         lists = {item.code: item.values for item in query.status if isinstance(item, StatusIntegers)}
         increments = lists.get(Status.AUTO_INCREMENT, (1, 1))
         if self._printed.get("increments") != increments:

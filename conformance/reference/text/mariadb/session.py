@@ -42,6 +42,7 @@ class MariadbSession(Session):
     """The session state that the text has set so far."""
 
     _options_of_flags: ClassVar[tuple[tuple[int, str, bool], ...]] = _OPTIONS
+    _masks_modes: ClassVar[bool] = False
     _charset_lines = staticmethod(_named)
 
     def _use(self, header: Header, query: Query | ExecuteLoadQuery) -> bytes:
