@@ -92,7 +92,7 @@ def _block(server: Running, seed: str, number: int, wanted: int, counts: Counter
         counts["bytes of logs"] += file.stat().st_size
     counts["log files"] += len(files)
     counts["rows"] += sum(len(table["rows"]) for table in shown.values())  # type: ignore[arg-type, misc]
-    return [*_applied(files, shown), *_decoded(files, shown, kinds, counts), *_printed(files, counts)]
+    return [*applied(files, shown), *decoded(files, shown, kinds, counts, _effects(files)), *printed(files, counts)]
 
 
 def _kinds(session: Any) -> dict[tuple[str, str], str]:
@@ -110,7 +110,7 @@ def _lab(*words: str | Path) -> tuple[int, bytes, str]:
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
 
 
-def _applied(files: Sequence[Path], shown: dict[str, Any]) -> list[str]:
+def applied(files: Sequence[Path], shown: dict[str, Any]) -> list[str]:
     code, out, err = _lab("apply", "--format", "json", *files)
     if code:
         return [f"apply: {err}"]
@@ -138,15 +138,17 @@ def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
 # --- decode ----------------------------------------------------------------------------------------------------------
 
 
-def _decoded(
-    files: Sequence[Path], shown: dict[str, Any], kinds: dict[tuple[str, str], str], counts: Counter[str]
+def decoded(
+    files: Sequence[Path],
+    shown: dict[str, Any],
+    kinds: dict[tuple[str, str], str],
+    counts: Counter[str],
+    effects: dict[tuple[str, int], str],
 ) -> list[str]:
-    """Put the tables together from the row changes; TRUNCATE and rolled back XA transactions are taken from events."""
+    """Put the tables together from the row changes. ``effects``: the statements of events that are no row changes."""
     code, out, err = _lab("decode", "--format", "jsonl", "--events", "all", *files)
     if code:
         return [f"decode --format jsonl: {err}"]
-    # Statements are not in the lines: those that this needs stand in the text.
-    effects = _effects(files)
     tables: dict[str, list[dict[str, Any]]] = {name: [] for name in shown}
     undo: list[Any] = []
     prepared: dict[str, Any] = {}
@@ -267,7 +269,7 @@ def _canonical(kinds: dict[tuple[str, str], str], table: str, found: dict[str, A
     return {"columns": found["columns"], "rows": rows}
 
 
-def _printed(files: Sequence[Path], counts: Counter[str]) -> list[str]:
+def printed(files: Sequence[Path], counts: Counter[str]) -> list[str]:
     theirs, complaint = captures.printed(*files)
     code, mine, err = _lab("decode", "-vv", *files)
     counts["lines of mariadb-binlog"] += theirs.count(b"\n")

@@ -20,7 +20,7 @@ from conformance.reference.errors import CodecError, DecodeError
 from conformance.reference.event_types import EventType
 from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.columns import PARTIAL_JSON, codec, read_value
-from conformance.reference.text.mariadb.values import mariadb_text
+from conformance.reference.text.mariadb_values import mariadb_text
 from conformance.reference.text.pseudo_json import Damaged
 from conformance.reference.text.pseudo_values import ColumnText, column_text
 

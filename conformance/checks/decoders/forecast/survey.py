@@ -14,6 +14,7 @@ from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.header import FOOTER_SIZE, Checksum, Flag
 from conformance.reference.binlog.load import ExecuteLoadQuery
+from conformance.reference.binlog.mariadb.events import MariadbGtid
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import DELETE_TYPES, WRITE_TYPES, LazyRows
@@ -41,6 +42,7 @@ class File:
     version: str = ""
     checksums: bool = True
     is_open: bool = False
+    mariadb: bool = False
     events: int = 0
     size: int = 0
     error: str = ""
@@ -106,6 +108,8 @@ class Survey:
         if writer_of(event.header.type) and not isinstance(body, Opaque):
             self.foreign.add(event.header.type, event.header.flags, event.position)
         for feature in features_of(event):
+            if file.mariadb and feature == "rows-v1":
+                continue  # MariaDB has no other rows
             self.features[feature] += 1
             if isinstance(body, LazyRows):
                 self._table(body).features[feature] += 1
@@ -116,6 +120,7 @@ class Survey:
         match body:
             case FormatDescription():
                 file.version = body.server_version
+                file.mariadb = body.mariadb
                 file.checksums = body.algorithm == Checksum.CRC32
                 file.is_open = bool(event.header.flags & Flag.IN_USE)
             case LazyRows():
@@ -153,9 +158,9 @@ class Survey:
         file.size = position + length
         self.large_events += length > PACKET
         self.largest_event = max(self.largest_event, (length, file.name, position))
-        if isinstance(event.body, Gtid | GtidTagged):
+        if isinstance(event.body, Gtid | GtidTagged | MariadbGtid):
             self._end()
-            self._open = Transaction(file.name, position, gtid_text(event.body))
+            self._open = Transaction(file.name, position, _gtid(event))
         elif event.header.type in (EventType.ROTATE, EventType.STOP):
             self._end()
         if self._open is None:
@@ -163,7 +168,9 @@ class Survey:
         self._open.size += length
         if isinstance(event.body, TransactionPayload):
             self._open.payload = max(self._open.payload, event.body.uncompressed_size or 0)
-        elif not isinstance(event.body, Gtid | GtidTagged):  # the cache of a transaction has neither GTID nor checksums
+        elif not isinstance(
+            event.body, Gtid | GtidTagged | MariadbGtid
+        ):  # the cache of a transaction has neither GTID nor checksums
             self._open.plain += length - (FOOTER_SIZE if file.checksums else 0)
 
     def _end(self) -> None:
@@ -193,6 +200,11 @@ class Survey:
         table.size += event.header.length
         if self._open is not None:
             self._open.rows += rows
+
+
+def _gtid(event: Event) -> str | None:
+    body = event.body
+    return body.text(event.header.server_id) if isinstance(body, MariadbGtid) else gtid_text(body)
 
 
 def _changes_rows(body: Query) -> bool:

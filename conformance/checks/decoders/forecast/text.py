@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.decoders.forecast.features import FEATURES
+from conformance.checks.decoders.forecast.mariadb import mariadb_lines
 from conformance.checks.decoders.forecast.survey import LARGEST, PACKET
 from conformance.messages import counted
 from conformance.reference.event_types import event_name, writer_of
@@ -52,6 +53,7 @@ def as_object(survey: Survey, statements: Sequence[Statement]) -> dict[str, Any]
         ],
         "statements": [{"file": name, "position": at, "text": text} for name, at, text in survey.statements],
         "incidents": survey.incidents,
+        "mariadb": list(mariadb_lines(survey)),
         "other_events": [
             {
                 "type": kind.code,
@@ -92,6 +94,7 @@ def as_text(survey: Survey, statements: Sequence[Statement], *, markdown: bool) 
         ("What readers stumble over", _features(survey)),
         ("By table", _tables(survey)),
         ("Tools", _tools(statements)),
+        ("MariaDB", mariadb_lines(survey)),
         ("Rows in statements only", _statements(survey)),
         (
             "Events that are not MySQL's, or unknown",
@@ -117,7 +120,7 @@ def _escaped(line: str) -> str:
 
 def _files(survey: Survey) -> Iterator[str]:
     for file in survey.files:
-        server = file.version if "mariadb" in file.version.lower() else f"MySQL {file.version}"
+        server = file.version if file.mariadb else f"MySQL {file.version}"
         facts = [server if file.version else "no FORMAT_DESCRIPTION"]
         facts.append(counted(file.events, "event"))
         facts += ["without checksums"] * (not file.checksums)
