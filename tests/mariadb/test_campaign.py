@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from generators.draw import Stream
-from tests.mariadb import campaign
+from tests.mariadb import campaign, captures
 from tests.mariadb.captures import CAPTURES, PLACE
 from tests.mariadb.workload import TYPES, statements
 
@@ -74,7 +74,7 @@ def test_the_text_is_compared_with_the_clients(name: str, monkeypatch: pytest.Mo
     def kept(*_: Path) -> tuple[bytes, str]:
         return theirs, ""
 
-    monkeypatch.setattr(campaign.captures, "printed", kept)
+    monkeypatch.setattr(captures, "printed", kept)
     assert campaign.printed([PLACE / f"{name}.binlog"], Counter()) == []
     theirs = theirs.replace(b"GTID 0-95-3", b"GTID 0-95-4")
     (problem,) = campaign.printed([PLACE / f"{name}.binlog"], Counter())

@@ -8,7 +8,7 @@ from conformance.reference.jsonb.leaves cimport quoted
 cdef class Gtids:
     cdef object _body, _text
 
-    cpdef object feed(self, body)
+    cpdef object feed(self, body, server_id=*)
 
 
 cdef class RowChanges:
