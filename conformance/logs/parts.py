@@ -13,6 +13,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
+from conformance.reference.binlog.format_description import is_mariadb
 from conformance.reference.binlog.header import HEADER, HEADER_SIZE, MAGIC, Flag
 from conformance.reference.boundaries.observed_event import GTID_TYPES
 from conformance.reference.boundaries.reader import GroupKind, file_footer, read_groups
@@ -26,6 +27,8 @@ _WHOLE: Final = frozenset(
     (GroupKind.DML, GroupKind.DDL, GroupKind.XA, GroupKind.COMPRESSED, GroupKind.INCIDENT, GroupKind.OPEN)
 )
 _CODE: Final = 4  # offset of an event's type
+_VERSION: Final = len(MAGIC) + HEADER_SIZE + 2  # of the server, in the FORMAT_DESCRIPTION
+_VERSION_SIZE: Final = 50
 
 
 class Part(NamedTuple):
@@ -74,6 +77,8 @@ def _cuts(log: BinaryIO, split_bytes: int) -> Iterator[int]:
     number = log.fileno()
     if HEADER.unpack_from(os.pread(number, HEADER_SIZE, len(MAGIC)))[5] & Flag.RELAY_LOG:
         return  # several FORMAT_DESCRIPTIONs, and each holds for the events after it
+    if is_mariadb(os.pread(number, _VERSION_SIZE, _VERSION).decode("latin-1")):
+        return  # its transactions begin otherwise
     last, with_gtids = 0, False
     for group in read_groups(log, footer=footer):
         code = os.pread(number, 1, group.start + _CODE)[0]

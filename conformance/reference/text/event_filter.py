@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog.gtid import NIL_UUID, Gtid, GtidTagged
 from conformance.reference.binlog.load import ExecuteLoadQuery
+from conformance.reference.binlog.mariadb.events import MariadbGtid
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import STMT_END, LazyRows, RowsBody
@@ -128,6 +129,8 @@ class EventFilter:
         body = event.body
         if isinstance(body, (Gtid, GtidTagged)):
             self._other_transaction = not self._wanted(body)
+        elif isinstance(body, MariadbGtid):  # in no set of MySQL's
+            self._other_transaction = self._include is not None
         choice = Choice.OTHER_TRANSACTION if self._other_transaction else Choice.PRINTED
         if kind == EventType.XID or (isinstance(body, Query) and classify_query(body.text) in _ENDS):
             self._other_transaction = False
