@@ -83,7 +83,7 @@ ROWS_FLAGS: Final = (
 # Version 1: without extra data, and with a post-header of 8 bytes (binlog-events 10.0).
 V1_TYPES: Final = frozenset((EventType.WRITE_ROWS_V1, EventType.UPDATE_ROWS_V1, EventType.DELETE_ROWS_V1))
 # MariaDB's compressed forms, and the types of what is inside.
-COMPRESSED_TYPES: Final = {
+COMPRESSED_TYPES: Final[dict[int, EventType]] = {
     MariadbEventType.WRITE_ROWS_COMPRESSED_V1: EventType.WRITE_ROWS_V1,
     MariadbEventType.UPDATE_ROWS_COMPRESSED_V1: EventType.UPDATE_ROWS_V1,
     MariadbEventType.DELETE_ROWS_COMPRESSED_V1: EventType.DELETE_ROWS_V1,

@@ -1,4 +1,4 @@
-"""What a log of MariaDB will do to its readers, in MariaDB's own words.
+"""The effect of a log of MariaDB on its readers, in MariaDB's own words.
 
 Of the tools only mysqlbinlog 9.7.4 was tried on such logs: it ends at the first of MariaDB's events, with exit code 1.
 """
