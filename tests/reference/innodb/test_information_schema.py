@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.reference.innodb.information_schema import facts_of_server, tablespace_facts_of_server
+from conformance.reference.innodb.sdi_views.information_schema import facts_of_server, tablespace_facts_of_server
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from conformance.reference.innodb.information_schema import Row
+    from conformance.reference.innodb.sdi_views.information_schema import Row
 
 _TABLE = ("", "InnoDB", "DYNAMIC", "utf8mb4_0900_ai_ci", "")
 
