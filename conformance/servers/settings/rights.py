@@ -37,6 +37,7 @@ OF_SCHEMAS: Final = frozenset(
     }
 )  # fmt: skip
 _IMPLIED_BY: Final = {
+    "BINLOG_ADMIN": {"REPLICATION_APPLIER", "SUPER"},  # for BINLOG, by the words of error 1227 on 9.7.4
     "CONNECTION_ADMIN": {"SUPER"},
     "REPLICATION CLIENT": {"SUPER"},
     "SESSION_VARIABLES_ADMIN": {"SYSTEM_VARIABLES_ADMIN", "SUPER"},

@@ -33,6 +33,7 @@ _RIGHTS: Final = tuple(
         (r"^FLUSH\b", ("right RELOAD",)),
         (r"^LOAD DATA INFILE\b|\bINTO (OUT|DUMP)FILE\b", ("right FILE",)),
         (r"^XA RECOVER\b", ("right XA_RECOVER_ADMIN",)),
+        (r"^BINLOG\b", ("right BINLOG_ADMIN",)),
     )
 )
 

@@ -26,6 +26,8 @@ from conformance.servers.settings.rights_of_statements import CREATOR, needs_of_
         ("FLUSH TABLES t FOR EXPORT", ("right RELOAD",)),
         ("LOAD DATA INFILE 'x' INTO TABLE t", ("right FILE",)),
         ("XA RECOVER", ("right XA_RECOVER_ADMIN",)),
+        ("BINLOG 'AAAAAA9cAAAA'", ("right BINLOG_ADMIN",)),
+        ("SHOW BINLOG EVENTS", ()),
         ("XA START 'x'", ()),
         ("SELECT a FROM performance_schema.variables_metadata", ("reads performance_schema.variables_metadata",)),
         ("SELECT a FROM information_schema.TABLES", ()),
