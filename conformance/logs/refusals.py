@@ -24,7 +24,7 @@ _GO_ON: Final = {
 
 
 def refused(path: str, error: CodecError, position: int | None = None) -> Usage | InputCorrupt:
-    """The command's error for an error of the decoder. ``position``: of the event that is damaged, if one is."""
+    """The command's error for an error of the decoder. ``position``: where the damaged event begins."""
     if error.code == "not-a-binlog":
         return Usage(f"{path}: {error.message}")
     hint = "give the keyring of its server with --keyring" if error.code == "encrypted" else hint_of(error.code)

@@ -29,7 +29,7 @@ def listed(heading: str, page: str = FORMATS) -> list[str]:
 
 def test_keys_of_a_row_change() -> None:
     assert listed("`decode --format jsonl`") == list(
-        json.loads(lab("decode", "--format", "jsonl", LOG).out.split("\n")[0])
+        json.loads(lab("decode", "--format", "jsonl", "--outcome", LOG).out.split("\n")[0])
     )
 
 

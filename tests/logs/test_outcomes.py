@@ -1,4 +1,4 @@
-"""What became of row changes: committed, rolled back whole or to a savepoint, prepared, unfinished."""
+"""The outcomes of row changes: committed, rolled back whole or to a savepoint, prepared, unfinished."""
 
 from __future__ import annotations
 

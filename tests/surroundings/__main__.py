@@ -1,10 +1,10 @@
 """Whether the surroundings change a verdict: ``python -m tests.surroundings`` (from the repository's root).
 
-Each seed has a quiet run of the kit on a real server. The first ``--clock`` seeds have another one while the clock of
-the kit and of all its servers steps by an hour, to and fro, every ``--every`` seconds (:mod:`tests.surroundings.clock`;
-it needs a C compiler). The first ``--load`` seeds have one beside fifteen processes that do nothing but run. Each row
-of ``results.json`` must have the verdict that it has in the quiet run. A run with a stepping clock must name a step
-that it saw on a server: otherwise nothing was tried.
+Each seed has a quiet run of the kit on a real server. The first ``--clock`` seeds have another one with stepping
+clocks: those of the kit and of all its servers step by an hour, to and fro, every ``--every`` seconds
+(:mod:`tests.surroundings.clock`; it needs a C compiler). The first ``--load`` seeds have one beside fifteen processes
+that do nothing but run. Each row of ``results.json`` must have the verdict that it has in the quiet run. A run with a
+stepping clock must name a step that it saw on a server: otherwise nothing was tried.
 
 ``--jobs`` runs go at once; each needs some 4 GB. ``--results FILE`` keeps a line of JSON for each run, and goes on
 where it was broken off; ``--reports DIR`` keeps the reports of runs that do not hold. Exit status 1 if one does not
@@ -50,7 +50,7 @@ class Run(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where runs work, and what they share. ``library``: of the stepping clock, where one is asked for."""
+    """Where runs work, and what they share. ``library``: the file with the stepping clock, where one is asked for."""
 
     folder: Path
     library: Path | None

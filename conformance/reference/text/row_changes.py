@@ -94,7 +94,7 @@ class Gtids:
         return self._text
 
     def feed(self, body: Body, server_id: int = 0) -> None:
-        """Read the next event. ``server_id``: of its header, which is a part of MariaDB's GTIDs."""
+        """Read the next event. ``server_id``: the number in its header, a part of MariaDB's GTIDs."""
         kind = type(body)
         if kind is MariadbGtid:
             self._body, self._text = None, cast("MariadbGtid", body).text(server_id)

@@ -134,10 +134,10 @@ def test_signs_are_of_the_numeric_types(rules: MetadataRules) -> None:
 
 
 def test_character_sets_are_of_the_character_columns() -> None:
-    """Types 15, 252, 242, and 254 where it is no ENUM or SET in disguise (table-map-metadata 3.2,
-    table-map-metadata 3.7)."""
+    """Types 15, 252, 242, 254 where it is no ENUM or SET in disguise, and MariaDB's compressed 140 and 141
+    (table-map-metadata 3.2, table-map-metadata 3.7)."""
     columns = [*(ColumnType(code) for code in range(256)), ColumnType(types.STRING, 0xFE), ENUM, SET, TEXT]
-    assert charset_columns(columns) == [15, 242, 252, 256, 259]
+    assert charset_columns(columns) == [15, 140, 141, 242, 252, 256, 259]
     assert enum_and_set_columns(columns) == [247, 248, 257, 258]
 
 

@@ -33,8 +33,10 @@ _ZEROS: Final = 6  # digits of a fraction
 
 
 def of_column(column: LogColumn, expected: Any, stored: Any, *, whole: bool = False) -> list[str]:
-    """The forms of a column's value. ``stored``: as the log has it, where it is bytes. ``whole``: of BINARY, with the
-    zeros that the log cuts off."""
+    """The forms of a column's value. ``stored``: as the log has it, where it is bytes.
+
+    ``whole``: a value of BINARY has the zeros that the log cuts off.
+    """
     kind = column.type
     if expected is None:
         return ["None"]
