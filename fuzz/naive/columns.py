@@ -15,18 +15,24 @@ Plain: TypeAlias = "int | float | str | bytes | tuple[int, ...] | None"
 JSON: Final = 245
 _INTEGERS: Final = {1: 1, 2: 2, 9: 3, 3: 4, 8: 8}
 METADATA: Final = {  # bytes of metadata by type
-    **dict.fromkeys((4, 5, 17, 18, 19, 242, 245, 249, 250, 251, 252, 255), 1),
-    **dict.fromkeys((15, 16, 246, 247, 248, 254), 2),
+    **dict.fromkeys((4, 5, 17, 18, 19, 140, 242, 245, 249, 250, 251, 252, 255), 1),
+    **dict.fromkeys((15, 16, 141, 246, 247, 248, 254), 2),
 }
-KNOWN: Final = frozenset((*range(21), 242, *range(245, 256)))  # type bytes
+KNOWN: Final = frozenset((*range(21), 140, 141, 242, *range(245, 256)))  # type bytes; MariaDB has 140 and 141
 NUMERIC: Final = frozenset((0, 1, 2, 3, 4, 5, 8, 9, 13, 246))  # those that the SIGNEDNESS field counts
 _DIGITS: Final = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)  # bytes of so many decimal digits
+
+
+class NoValuesError(Refused):
+    """A type without values that one can read: a column of it may be NULL, or not in the image."""
 
 
 def exists(kind: int, metadata: bytes) -> bool:
     """Whether there is such a column: then these bytes begin with a value of it, whatever its type."""
     try:
         read(kind, metadata, unsigned=False, pieces=Pieces(b"\x80" + bytes(300)))
+    except NoValuesError:
+        return True
     except Refused:
         return False
     return True
@@ -42,7 +48,7 @@ def read(kind: int, metadata: bytes, *, unsigned: bool, pieces: Pieces) -> Plain
         if kind in (247, 248):
             length = high
         elif kind != 254:
-            raise Refused("no such string")
+            raise NoValuesError("no such string")
     elif kind in (247, 248):
         length = high
     if kind in _INTEGERS:
@@ -67,14 +73,16 @@ def read(kind: int, metadata: bytes, *, unsigned: bool, pieces: Pieces) -> Plain
         return _moment(kind, low, pieces)
     if kind in (7, 11, 12):
         return _old_moment(kind, pieces)
-    if kind in (15, 254):
-        longest = low | high << 8 if kind == 15 else length
+    if kind in (15, 141, 253, 254):
+        longest = low | high << 8 if kind in (15, 141) else length
         return pieces.take(pieces.number(1 if longest < 256 else 2))
     if kind in (247, 248) and length in ((1, 2) if kind == 247 else (1, 2, 3, 4, 8)):
         return pieces.number(length)
-    if kind in (242, 245, 252, 255) and 1 <= low <= 4:
+    if kind in (140, 242, 245, 249, 250, 251, 252, 255):
+        if not 1 <= low <= 4:
+            raise Refused("no such length")
         return pieces.take(pieces.number(low))
-    raise Refused("no such column")
+    raise NoValuesError("no such column")
 
 
 def decimal(precision: int, scale: int, pieces: Pieces) -> str:

@@ -171,7 +171,7 @@ def _lists(value: Pieces) -> list[tuple[bytes, ...]]:
     return found
 
 
-_STRINGS: Final = frozenset((15, _VECTOR, 252, _STRING))
+_STRINGS: Final = frozenset((15, 140, 141, _VECTOR, 252, _STRING))
 _MEMBERS: Final = frozenset((_ENUM, _SET))
 _EVERY: Final = frozenset(range(256))
 # What the items of a field are, the types of the columns that it counts, and how the items are read.

@@ -209,7 +209,7 @@ def check_reported(folder: Path) -> None:
         "empty": (b"", "not-a-binlog"),
         "text": (b"not a log at all, but some text\n", "not-a-binlog"),
         "encrypted": (b"\xfdbin" + good[4:], "encrypted"),
-        "magic": (good[:4], None),
+        "magic": (good[:4], "truncated"),
         "zeros": (good + bytes(300), "zeros"),
         "length": (good[:-44] + good[-44:-35] + bytes(4) + good[-31:], "bad-length"),
     }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from conformance.reference.binlog.header import HEADER_SIZE
 from conformance.reference.cursor import Cursor, bitmap_size, bits_of, encode_packed, included
-from conformance.reference.errors import CodecError, DecodeError, EncodeError
+from conformance.reference.errors import CodecError, DecodeError, EncodeError, Unsupported
 from conformance.reference.event_types import EventType, event_name
 from conformance.reference.integers import number_at
 from conformance.reference.tables.columns import (
@@ -226,7 +226,7 @@ def decode_rows(
                     options, bits, pos = _shared_image(table, data, pos)
                 if read_after is not None:
                     new, pos = (after.image(bits) if bits and after else read_after)(data, pos)
-            except (struct_error, IndexError, DecodeError):
+            except (struct_error, IndexError, DecodeError, Unsupported):
                 damage = _row_damage(Cursor(data, start), code, table, before_columns, after_columns)
                 raise damage.at(f"rows[{number}]", base) from None
             if pos == start:

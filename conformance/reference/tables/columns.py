@@ -352,7 +352,8 @@ def codec(column: ColumnType, *, unsigned: bool = False) -> Codec:
 @lru_cache(maxsize=4096)
 def _codec(code: int, metadata: int, unsigned: bool) -> Codec:
     column = ColumnType(code, metadata)
-    kind = column.real_type
+    # Behind the type STRING no other types than these are written.
+    kind = column.real_type if code != STRING or column.real_type in (STRING, ENUM, SET) else None
     if kind in _INTEGER_SIZE:
         return _integer(_INTEGER_SIZE[kind], signed=not unsigned)
     if kind in (FLOAT, DOUBLE):
@@ -387,7 +388,7 @@ def _codec(code: int, metadata: int, unsigned: bool) -> Codec:
         return _little(8, temporal.decode_old_datetime, temporal.encode_old_datetime)
     if kind in (VARCHAR, VAR_STRING, VARCHAR_COMPRESSED) or (kind == STRING and code == STRING):
         return _sized(1 if column.length < 256 else 2, None if kind == VAR_STRING else column.length)
-    if column.length in _MEMBER_SIZE.get(kind, ()):
+    if kind in (ENUM, SET) and column.length in _MEMBER_SIZE[kind]:
         return _integer(column.length)
     if kind in (BLOB, TINY_BLOB, MEDIUM_BLOB, LONG_BLOB, JSON, GEOMETRY, VECTOR, BLOB_COMPRESSED):
         if not 1 <= metadata <= 4:

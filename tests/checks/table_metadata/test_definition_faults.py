@@ -122,7 +122,7 @@ def lab(
         logs.append(perfect(items, event))
         return logs[-1]
 
-    monkeypatch.setattr(test_table_metadata, "made", cached)
+    monkeypatch.setattr(test_table_metadata, "draw_definitions", cached)
     monkeypatch.setattr(test_table_metadata, "run_block", run)
     monkeypatch.setattr(test_table_metadata, "client_text", lambda *_: printed(logs[-1], text))
     return found

@@ -168,7 +168,7 @@ def test_partial_bits_may_be_the_last_bytes_but_the_image_is_missing_then() -> N
 
 def test_a_column_of_unknown_form_is_named() -> None:
     made = table(ColumnType(TINY), ColumnType(NULL))
-    path = "WRITE_ROWS_EVENT.@2"
+    path = "WRITE_ROWS_EVENT.rows[0].after.@2"
     assert where(refused(list, event(WRITE, made, "00 05").rows()))[::2] == ("column-type", path)
     assert list(event(WRITE, made, "00 05", "01").rows()) == [Row(None, (5,))]  # where it is included
 

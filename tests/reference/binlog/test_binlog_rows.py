@@ -294,8 +294,9 @@ def test_a_table_map_with_another_number_of_columns_is_refused() -> None:
 def test_a_column_of_unknown_form_is_reported_with_its_name() -> None:
     table = replace(_SMALL, columns=(_SMALL.columns[0], _SMALL.columns[1]._replace(type=6, metadata=0)))
     with pytest.raises(CodecError) as caught:
-        rows_body(table, EventType.WRITE_ROWS, [Row(None, (1, None))]).encode()
+        rows_body(table, EventType.WRITE_ROWS, [Row(None, (1, 5))]).encode()
     assert caught.value.code == "column-type"
+    assert rows_body(table, EventType.WRITE_ROWS, [Row(None, (1, None))]).encode()  # NULL has no value
 
 
 @pytest.mark.parametrize("count", [63, 64, 65, 100, 300])

@@ -85,8 +85,13 @@ def test_records_of_parts_are_one_record() -> None:
 
 
 def test_what_mariadb_encrypts_is_said_to_be_encrypted() -> None:
-    data, place = a_log(Opaque(type=int(MariadbEventType.START_ENCRYPTION), data=b"\1\2\0\0\0" + bytes(12)))
-    with pytest.raises(Unsupported, match=rf"event@{place}.*encrypted.*scheme 1, key version 2"):
+    begin = Opaque(type=int(MariadbEventType.START_ENCRYPTION), data=b"\1\2\0\0\0" + bytes(12))
+    data, place = a_log(begin)
+    assert [event.header.type for event in read_events(BytesIO(data))][-1] == MariadbEventType.START_ENCRYPTION
+    behind = len(data)
+    data, _ = a_log(begin, Xid(xid=1))
+    assert behind > place
+    with pytest.raises(Unsupported, match=rf"event@{behind}.*encrypted from here on"):
         list(read_events(BytesIO(data)))
 
 
