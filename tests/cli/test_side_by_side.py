@@ -117,7 +117,7 @@ def test_one_worker_that_cannot_go_on_ends_the_run_and_the_others_clean_up(how: 
 
 HANGING = """
 import os, sys, time
-from conformance.runs import side_by_side
+from conformance.runs.check_runs import side_by_side
 from tests.cli.test_side_by_side import checks, run
 side_by_side._ENDING_SECONDS = 1
 def work(link):
