@@ -83,6 +83,7 @@ def found(installation: Installation, kind: str, times: int) -> Explorer:
 
 @pytest.mark.live
 @pytest.mark.planted
+@pytest.mark.nightly
 def test_a_fault_is_not_taken_for_a_listed_one_whose_traits_stand_beside_it(
     installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +94,7 @@ def test_a_fault_is_not_taken_for_a_listed_one_whose_traits_stand_beside_it(
 
 
 @pytest.mark.live
+@pytest.mark.nightly
 def test_a_listed_fault_is_shown_once_and_then_counted(installation: Installation) -> None:
     (finding,) = found(installation, "rows: json", 2).findings
     assert (finding.known, finding.hits) == ("diffs-miss-triggers", 2)

@@ -69,14 +69,15 @@ each = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def worlds(installation: Installation) -> Iterator[dict[str, World]]:
-    """One server, and a pair: the script about the log resets logs, which no replica outlives."""
+    """One server, and a pair: the script about the log resets logs, which no replica outlives. And one that may end."""
     maker = ProcessMaker(installation)
     with (
         TOPOLOGIES["single"](maker, lambda _: None) as one,
         TOPOLOGIES["pair"](maker, lambda _: None) as two,
         TOPOLOGIES["positions"](maker, lambda _: None) as three,
+        TOPOLOGIES["single"](maker, lambda _: None) as ending,
     ):
-        yield {"one": one, "pair": two, "positions": three}
+        yield {"one": one, "pair": two, "positions": three, "ending": ending}
 
 
 def shown(world: World, proof: Proof, queries: tuple[str, ...], *more: str) -> bool | None:
@@ -87,7 +88,7 @@ def shown(world: World, proof: Proof, queries: tuple[str, ...], *more: str) -> b
 
 
 def places(proof: Proof) -> tuple[str, ...]:
-    return ("pair", "positions") if proof.oracle == "replica" else ("one",)
+    return {"replica": ("pair", "positions"), "died": ("ending",)}.get(proof.oracle, ("one",))
 
 
 @each

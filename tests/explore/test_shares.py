@@ -142,7 +142,11 @@ def test_two_processes_find_one_fault_together(
 @pytest.mark.live
 @pytest.mark.parametrize(
     "words",
-    [("--jobs", "2"), pytest.param(("--master", "local[2]"), marks=pytest.mark.spark), ("--replica", "process")],
+    [
+        ("--jobs", "2"),
+        pytest.param(("--master", "local[2]"), marks=(pytest.mark.spark, pytest.mark.nightly)),
+        ("--replica", "process"),
+    ],
     ids=lambda words: words[0],
 )
 def test_a_run_in_parts_ends_as_any_other(installation: Installation, words: tuple[str, ...], tmp_path: Path) -> None:

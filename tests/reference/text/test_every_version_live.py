@@ -29,6 +29,11 @@ pytestmark = pytest.mark.live
 REPORTS: Final = Path(__file__).parents[2] / "data" / "reports"
 _LEAST: Final = 300  # logs that are compared, of them those of each version below
 _REFUSED: Final = ("checksums/wrong-", "hostile/", "reports/one-bit-flipped")  # damage that the client prints
+# Made by the kit, not by a server: the client knows no values of these types, and leaves out a load without blocks.
+_OTHERWISE: Final = {
+    "transactions/load-data-statement",
+    *(f"oldtypes/{name}" for name in ("dates", "blobs", "var-string", "decimal-null", "typed-array-null")),
+}
 _VERSIONS: Final = ("5.6.", "5.7.", "8.0.", "8.4.", "9.7.")  # the client of 9.7 refuses rows of version 1
 
 
@@ -71,6 +76,6 @@ def test_the_text_of_every_log_is_the_client_s(mysqlbinlog: list[str], tmp_path:
         assert isinstance(first, FormatDescription)
         for version in _VERSIONS:
             compared[version] += first.server_version.startswith(version)
-    assert not different
+    assert set(different) == _OTHERWISE
     assert all(compared.values()), compared
     assert sum(compared.values()) >= _LEAST, compared
