@@ -50,10 +50,10 @@ class Run(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where runs work, and what they share. ``library``: the file with the stepping clock, where one is asked for."""
+    """Where runs work, and what they share. ``stepper``: the file with the stepping clock, where one is asked for."""
 
     folder: Path
-    library: Path | None
+    stepper: Path | None
     options: argparse.Namespace
 
 
@@ -65,8 +65,8 @@ def take(run: Run, place: Place) -> dict[str, Any]:
     with ExitStack() as stack:
         env = environment()
         if run.surroundings == CLOCK:
-            assert place.library is not None
-            clock = SteppingClock(place.library, place.folder / f"{run.name}.clock")
+            assert place.stepper is not None
+            clock = SteppingClock(place.stepper, place.folder / f"{run.name}.clock")
             env |= clock.environment
             stack.enter_context(clock.stepping(options.every))
         begun = time.monotonic()
