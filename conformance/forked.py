@@ -12,6 +12,7 @@ import pickle
 import signal
 import sys
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -22,13 +23,14 @@ from conformance.servers.run.supervisor import PR_SET_PDEATHSIG, prctl
 from conformance.user_errors import CouldNotRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess
     from typing import BinaryIO
 
 _FORK: Final = get_context("fork")  # the children have what the command has imported and read
 _PIECE: Final = 1 << 20
+_END_SECONDS: Final = 30.0  # for a child that has a server to stop
 
 
 class ChildLostError(CouldNotRun):
@@ -71,9 +73,7 @@ class Child:
     def close(self) -> None:
         """Drop its outputs; end it if it still runs."""
         self.link.close()
-        if self.process.is_alive():
-            self.process.kill()
-        self.process.join()
+        _end([self.process])
         self.output.close()
         self.messages.close()
 
@@ -90,9 +90,7 @@ class Children:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for child in self._all:
-            if child.process.is_alive():
-                child.process.kill()
+        _end([child.process for child in self._all])
         for child in list(self._all):
             self.drop(child)
 
@@ -157,6 +155,22 @@ def in_order(children: Children, works: Iterator[Callable[[], Any]], *, ahead: i
             children.drop(child)
         else:
             children.wait()
+
+
+def _end(processes: Sequence[ForkProcess]) -> None:
+    """Ask processes to end, for the sake of those that have servers; kill what does not. A second Ctrl-C kills too."""
+    try:
+        for process in processes:
+            if process.is_alive():
+                process.terminate()
+        end = time.monotonic() + _END_SECONDS
+        for process in processes:
+            process.join(max(0.0, end - time.monotonic()))
+    finally:
+        for process in processes:
+            if process.is_alive():
+                process.kill()
+            process.join()
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.explore.explorer import Explorer, Plan
 from conformance.forked import Children
+from conformance.interrupts import handle_interrupts
 from conformance.servers.errors import ServerError
 
 if TYPE_CHECKING:
@@ -75,6 +76,12 @@ def explore_share(maker: Maker, plan: Plan) -> Explored:
     return Explored(explorer.counts(), told)
 
 
+def _as_child(maker: Maker, plan: Plan) -> Explored:
+    """Explore a share in a child of the command: when the command ends, its servers are stopped on the way out."""
+    handle_interrupts()
+    return explore_share(maker, plan)
+
+
 def run_side_by_side(explorer: Explorer, jobs: int) -> None:
     """Run the shares in ``jobs`` processes at a time."""
     shares = Shares(explorer)
@@ -82,7 +89,7 @@ def run_side_by_side(explorer: Explorer, jobs: int) -> None:
     with Children(jobs) as children:
         while True:
             while children.free and (plan := shares.next()) is not None:
-                running[children.start(partial(explore_share, explorer.maker, plan))] = plan
+                running[children.start(partial(_as_child, explorer.maker, plan))] = plan
             if not running:
                 return
             children.wait(_LOOK_SECONDS)

@@ -84,7 +84,7 @@ TABLE = (
     faulty("py:streams:StopsAtATaggedGtid", "DEC17", LOSS),
     faulty("py:streams:GtidsWithoutTag", "DEC17", FAIL),
     faulty("py:streams:RolledBackAsCommitted", "DEC18", FAIL),
-    faulty("py:streams:DropsXa", "DEC18", LOSS),
+    faulty("py:streams:DropsXa", "DEC18", LOSS, FAIL),
     faulty("py:streams:QuietAboutDamage", "DEC19", LOSS, Verdict.LENIENT),
     faulty("py:streams:StopsWithoutChecksums", "DEC19", LOSS, Verdict.LENIENT),
     faulty("py:streams:StopsAt", "DEC20", LOSS),
