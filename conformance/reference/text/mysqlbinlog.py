@@ -28,6 +28,7 @@ from conformance.reference.text.added_lines import AddedLines
 from conformance.reference.text.event_lines import EventLines, Payload
 from conformance.reference.text.pseudo_sql import row_lines
 from conformance.reference.text.session import DELIMITER
+from conformance.reference.text.small_events import small_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -254,37 +255,15 @@ class LogText:
                 yield self._payload_words(body)
                 yield b"# Start of compressed events.\n"
                 self._lines.payload = Payload(header.log_pos, event.checksum is not None)
-            case load.ExecuteLoadQuery():
-                yield b"\tExecute_load_query\tthread_id=%d\texec_time=%d\terror_code=%d\n" % (
-                    body.thread_id, body.execution_time, body.error_code,
-                )  # fmt: skip
-                yield self._lines.session.statement(header, body) + body.text + b"\n" + DELIMITER
-                yield b"# file_id: %d \n" % _signed(body.file_id, 32)
             case _:
                 yield self._small(event)
 
     def _small(self, event: Event) -> bytes:
         """The text of events of a line or two that change no state here."""
+        text = small_text(event, self._lines.session, signed=True, charset=self._server.mysqlbinlog_variable_charset)
+        if text is not None:
+            return text
         match event.body:
-            case control_events.Rotate(name=name, position=position):
-                return b"\tRotate to %b  pos: %d\n" % (name, position)
-            case control_events.Stop():
-                return b"\tStop\n"
-            case statement_events.Intvar(kind=kind, value=value):
-                name = b"LAST_INSERT_ID" if kind == statement_events.IntvarKind.LAST_INSERT_ID else b"INSERT_ID"
-                return b"\tIntvar\nSET %b=%d" % (name, _signed(value)) + DELIMITER
-            case statement_events.Rand() as body:
-                return b"\tRand\nSET @@RAND_SEED1=%d, @@RAND_SEED2=%d" % (
-                    _signed(body.seed1), _signed(body.seed2),
-                ) + DELIMITER  # fmt: skip
-            case statement_events.UserVar() as body:
-                charset = self._server.mysqlbinlog_variable_charset
-                return b"\tUser_var\n" + self._lines.session.user_variable(body, charset=charset)
-            case load.LoadBlock() as body:
-                name = b"Begin_load_query" if body.type == EventType.BEGIN_LOAD_QUERY else b"Append_block"
-                return b"\n#%b: file_id: %d  block_len: %d\n" % (name, _signed(body.file_id, 32), len(body.data))
-            case load.DeleteFile(file_id=file_id):
-                return b"\n#Delete_file: file_id=%d\n" % file_id
             case control_events.Incident():
                 return b"\n# Incident: LOST_EVENTS\nRELOAD DATABASE; # Shall generate syntax error\n"
             case group_replication.ViewChange(view_id=view_id):
@@ -316,11 +295,6 @@ class LogText:
         if body.compression != ZSTD:
             return words + b"NONE\n"
         return words + b"ZSTD\tuncompressed_size=%d\n" % (body.uncompressed_size or 0)
-
-
-def _signed(value: int, bits: int = 64) -> int:
-    """A number of so many bits as the client prints it."""
-    return value - (1 << bits) if value >> (bits - 1) else value
 
 
 def _escaped(text: bytes) -> bytes:

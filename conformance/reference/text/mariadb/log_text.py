@@ -9,7 +9,7 @@ from __future__ import annotations
 from time import gmtime
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.reference.binlog import control_events, load, statement_events
+from conformance.reference.binlog import control_events, statement_events
 from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import MAGIC, Flag
 from conformance.reference.binlog.mariadb.events import (
@@ -23,12 +23,12 @@ from conformance.reference.binlog.mariadb.events import (
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import COMPRESSED_TYPES, DELETE_TYPES, STMT_END, WRITE_TYPES, LazyRows, RowsBody
 from conformance.reference.dialect import MYSQL
-from conformance.reference.event_types import EventType
 from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.event_lines import EventLines
 from conformance.reference.text.mariadb.session import DELIMITER, MariadbSession, xid_of
 from conformance.reference.text.mysqlbinlog import MemorySpool, Spool
 from conformance.reference.text.pseudo_sql import row_lines
+from conformance.reference.text.small_events import small_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -266,29 +266,10 @@ class MariadbLogText:
 
     def _small(self, event: Event) -> bytes:
         """The text of events of a line or two that change no state here."""
+        text = small_text(event, self._session, signed=False, charset=False)
+        if text is not None:
+            return text
         match event.body:
-            case control_events.Rotate(name=name, position=position):
-                return b"\tRotate to %b  pos: %d\n" % (name, position)
-            case control_events.Stop():
-                return b"\tStop\n"
-            case statement_events.Intvar(kind=kind, value=value):
-                name = b"LAST_INSERT_ID" if kind == statement_events.IntvarKind.LAST_INSERT_ID else b"INSERT_ID"
-                return b"\tIntvar\nSET %b=%d" % (name, value) + DELIMITER
-            case statement_events.Rand() as body:
-                return b"\tRand\nSET @@RAND_SEED1=%d, @@RAND_SEED2=%d" % (body.seed1, body.seed2) + DELIMITER
-            case statement_events.UserVar() as body:
-                return b"\tUser_var\n" + self._session.user_variable(body)
-            case load.LoadBlock() as body:
-                name = b"Begin_load_query" if body.type == EventType.BEGIN_LOAD_QUERY else b"Append_block"
-                return b"\n#%b: file_id: %d  block_len: %d\n" % (name, body.file_id, len(body.data))
-            case load.DeleteFile(file_id=file_id):
-                return b"\n#Delete_file: file_id=%d\n" % file_id
-            case load.ExecuteLoadQuery() as body:
-                words = b"\tExecute_load_query\tthread_id=%d\texec_time=%d\terror_code=%d\n" % (
-                    body.thread_id, body.execution_time, body.error_code,
-                )  # fmt: skip
-                text = self._session.statement(event.header, body) + body.text + b"\n" + DELIMITER
-                return words + text + b"# file_id: %d \n" % body.file_id
             case control_events.Incident(number=number):
                 return b"\n# Incident: %b\nRELOAD DATABASE; # Shall generate syntax error\n" % (
                     b"LOST_EVENTS" if number == 1 else b"%d" % number
