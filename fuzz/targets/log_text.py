@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.dialect import MYSQL
 from conformance.reference.text.event_filter import Choice, EventFilter, Selection
+from conformance.reference.text.mariadb.log_text import MariadbLogText
 from conformance.reference.text.mysqlbinlog import LogText
 from conformance.reference.text.row_changes import RowChanges
 from fuzz.events import file_seeds
+from fuzz.mariadb_events import mariadb_file
 from fuzz.mutators.framing import mutate_file
 from fuzz.violation import attempt, require
 
@@ -30,6 +32,8 @@ INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.text.event_filter",
     "conformance.reference.text.hexdump",
     "conformance.reference.text.session",
+    "conformance.reference.text.small_events",
+    "conformance.reference.text.mariadb",
     "conformance.reference.text.mysqlbinlog",
     "conformance.reference.text.pseudo_json",
     "conformance.reference.text.pseudo_sql",
@@ -37,7 +41,10 @@ INSTRUMENT: Final[tuple[str, ...]] = (
     "conformance.reference.text.row_changes",
 )
 MAX_LEN: Final = 1280
-DICTIONARY: Final = (b"\x05\x03SYSTEM", b"\x04\x21\x00\x21\x00\x21\x00", b"BEGIN", b"COMMIT", b"XA START", b"$[0]")
+DICTIONARY: Final = (
+    b"\x05\x03SYSTEM", b"\x04\x21\x00\x21\x00\x21\x00", b"BEGIN", b"COMMIT", b"XA START", b"$[0]", b"-MariaDB",
+    b"\x81\x64\x78\x9c",
+)  # fmt: skip
 mutate = mutate_file
 _T = TypeVar("_T")
 _OLD: Final = replace(MYSQL.server, mysqlbinlog_json="bytes")
@@ -59,6 +66,7 @@ def check(data: bytes) -> None:
     attempt(run)
     for types in (False, True):
         _printed(events, LogText(types=types, metadata=types), dumped if types else None)
+        _printed(events, MariadbLogText(types=types, metadata=types))
     _printed(events, LogText(server=_OLD))
     _filtered(events)
     for tagged in (False, True):
@@ -87,7 +95,7 @@ def _filtered(events: list[Event]) -> None:
     require(text.count(b"# End of log file") == 1, "the end is printed once", text)
 
 
-def _printed(events: list[Event], printer: LogText, dumped: list[bytes] | None = None) -> None:
+def _printed(events: list[Event], printer: LogText | MariadbLogText, dumped: list[bytes] | None = None) -> None:
     out = [printer.begin()]
     for number, event in enumerate(events):
         data = None if dumped is None else dumped[number]
@@ -115,5 +123,7 @@ def _is_json(line: str) -> None:
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
-    """Files of one group each."""
+    """Files of one group each, and a log of MariaDB."""
     yield from file_seeds()
+    yield "mariadb", mariadb_file()
+    yield "mariadb-encrypted", mariadb_file(encrypted=True)

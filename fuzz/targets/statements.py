@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.event import Event
+from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.header import Header
 from conformance.reference.binlog.query import Query
 from conformance.reference.event_types import EventType
@@ -14,6 +15,7 @@ from conformance.reference.replay.tables_text import table_rows
 from conformance.reference.sql.statement_words import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, split_words
 from conformance.reference.tables.create_table import parse_definition
 from conformance.reference.tables.definitions import create_table, table_map
+from fuzz.mariadb_events import MARIADB
 from fuzz.mutators.draw import SeedDraw
 from fuzz.mutators.framing import edited
 from fuzz.violation import attempt, require
@@ -53,8 +55,9 @@ def check(data: bytes) -> None:
         require(sum(len(word.text) for word in words) <= len(text), "words are a part of the text")
     attempt(parse_statement, split_words(text, _MODES[len(data) % len(_MODES)]), "lab")
     _definition(text)
-    for lenient in (False, True):
+    for lenient, writer in ((False, FormatDescription()), (True, FormatDescription()), (False, MARIADB)):
         replay = Replay(lenient=lenient)
+        replay.event(Event(Header(0, EventType.FORMAT_DESCRIPTION, 1, 19, 4, 0), writer, None, 4))
         for number, line in enumerate(data.split(b"\n")):
             query = Query(text=line, schema=b"lab")
             event = Event(Header(0, EventType.QUERY, 1, 19, 4, 0), query, None, number)
@@ -107,6 +110,8 @@ _LISTS: Final = (
     "CREATE TABLE a (x VARCHAR(9) CHARACTER SET latin1)\nRENAME TABLE a TO b\nTRUNCATE b\nDROP TABLE IF EXISTS b, c",
     "CREATE TABLE `a``b` (`c d` DECIMAL(10,2) UNSIGNED NOT NULL DEFAULT '1', KEY (`c d`)) ENGINE=InnoDB",
     "CREATE TABLE t (a INT)\nCREATE TABLE u LIKE t\nALTER TABLE u CHANGE a b BIGINT, MODIFY b INT NOT NULL, DROP b",
+    "CREATE OR REPLACE TABLE t (a INT, b TEXT COMPRESSED)\nALTER ONLINE TABLE IF EXISTS t ADD c INET6",
+    "CREATE SEQUENCE s",
     "BEGIN\nSAVEPOINT `s`\nROLLBACK TO `s`\nCOMMIT",
     "XA START X'01',X'',1\nXA END X'01',X'',1\nXA ROLLBACK X'01',X'',1",
     "create table e (o enum('a','b''c'), s set('x'), g int generated always as (1+1) stored, v vector(3))",

@@ -25,7 +25,7 @@ from conformance.reference.binlog.rows import (
     encode_head,
 )
 from conformance.reference.boundaries.markers import marker_of, marker_title, mask
-from conformance.reference.event_types import EventType
+from conformance.reference.event_types import EventType, event_name
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
 from conformance.reference.text.hexdump import hexdump, rewritten
 from conformance.reference.text.session import DELIMITER, Session, ddl_xid
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.rows import RowsBody
     from conformance.reference.dialect import ServerFacts
 
-_ROWS_NAMES: Final = {
+_ROWS_NAMES: Final[dict[int, str]] = {
     EventType.WRITE_ROWS: "Write_rows",
     EventType.UPDATE_ROWS: "Update_rows",
     EventType.DELETE_ROWS: "Delete_rows",
@@ -187,7 +187,7 @@ class EventLines:
         elif body.flags & ~_KNOWN_FLAGS:
             words.append(f"UNKNOWN_FLAG(0x{body.flags & ~_KNOWN_FLAGS:x})")
         flags = " flags: " + " ".join(words) if words else ""
-        return f"\t{_ROWS_NAMES[EventType(body.type)]}: table id ", flags + "\n"
+        return f"\t{_ROWS_NAMES.get(body.type) or event_name(body.type)}: table id ", flags + "\n"
 
     def _query(self, header: Header, body: Query) -> bytes:
         settings = self.session.settings(header, body)

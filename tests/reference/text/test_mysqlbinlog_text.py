@@ -14,7 +14,8 @@ from conformance.reference.binlog.files import read_events
 from conformance.reference.binlog.gtid import Gtid, GtidTagged
 from conformance.reference.binlog.header import Header
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers, StatusText
-from conformance.reference.binlog.rows import LazyRows
+from conformance.reference.binlog.rows import LazyRows, Row, rows_body
+from conformance.reference.event_types import MariadbEventType
 from conformance.reference.tables import columns as column_types
 from conformance.reference.tables.columns import ColumnType
 from conformance.reference.tables.metadata import Bits, Members, Names, Numbers, PrefixKey
@@ -116,6 +117,12 @@ def test_flags_of_rows_have_the_clients_order() -> None:
         "flags: STMT_END_F NO_FOREIGN_KEY_CHECKS_F RELAXED_UNIQUE_CHECKS_F USE_SQL_FOREIGN_KEY_F COMPLETE_ROWS_F"
         " UNKNOWN_FLAG(0x20)\n"
     ) in shown(event)
+
+
+def test_rows_of_a_type_that_is_not_mysqls_are_named_as_any_event() -> None:
+    table = table_of(ColumnType(column_types.LONG))
+    inserted = rows_body(table, MariadbEventType.WRITE_ROWS_COMPRESSED, [Row(None, (1,))])
+    assert "WRITE_ROWS_COMPRESSED_EVENT: table id 100 flags: STMT_END_F" in shown(table, inserted)
 
 
 @pytest.mark.parametrize(("version", "told"), [(80029, False), (80030, True), (None, False), (999999, False)])
