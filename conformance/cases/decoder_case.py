@@ -50,7 +50,9 @@ class DecoderCase:
 
     ``expected`` and ``resolved`` are objects of ``decode --format jsonl --types`` (resolved: with ``--resolve``; equal
     to ``expected`` where the log has no diffs). ``rolled_back``: numbers of the expected changes whose transaction was
-    rolled back in the end. ``needs``: capabilities without which a subject cannot meet the Case. ``equality``: the
+    rolled back in the end. ``commit_order``: numbers of the others in the order of their commits, where the log has
+    another one; a subject that waits for commits may give either.
+    ``needs``: capabilities without which a subject cannot meet the Case. ``equality``: the
     level that a pass takes. ``prepare`` and ``statements``: SQL that makes the log again on a real server; tables are
     made by ``prepare``, before the log begins. A log that the kit wrote has no statements. ``sparse``: bytes that the
     log's file has behind its first event, as ignorable events of at most 64 MiB filled with zeros (positions beyond
@@ -73,6 +75,7 @@ class DecoderCase:
     expected: tuple[dict[str, Any], ...] = ()
     resolved: tuple[dict[str, Any], ...] = ()
     rolled_back: tuple[int, ...] = ()
+    commit_order: tuple[int, ...] = ()
     server_version: str = ""  # of the server that wrote the log; empty: written by the kit
     prepare: tuple[str, ...] = ()
     statements: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
-from conformance.judge.decoding.changes import Changes
+from conformance.judge.decoding.changes import Changes, Compared
 from conformance.judge.decoding.difference import MISSING, WRONG, Difference, DifferenceKind
 from conformance.judge.decoding.fitting import DAMAGE, PROTOCOL, first_of, requirement_of
 from conformance.judge.decoding.log_columns import tables_of
@@ -58,11 +58,8 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
         )
     if observed.failure:
         return _failed(case, observed)
-    hidden = frozenset(case.rolled_back if _COMMITTED in capabilities else ())
-    expected = [change for number, change in enumerate(case.expected) if number not in hidden]
-    resolved = [change for number, change in enumerate(case.resolved) if number not in hidden]
     tables = tables_of(case)
-    compared = Changes(expected, resolved, observed.changes, tables, tagged=_TYPES in capabilities).compare()
+    compared = _compared(case, capabilities, observed, tables)
     differences = tuple(item for item in compared.differences if not _tolerated(case, item, observed, tables))
     level = _level(differences)
     relevant = tuple(item for item in differences if _LEVELS.index(item.level) <= _LEVELS.index(case.equality))
@@ -114,6 +111,20 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
         )
     told = f"refused, as is allowed: {observed.error[:_SHOWN]}" if observed.error else _equal(level)
     return Judgement(verdict=Verdict.PASS, level=level, differences=differences, message=told, requirement=first)
+
+
+def _compared(case: DecoderCase, capabilities: Collection[str], observed: Observed, tables: LogTables) -> Compared:
+    """Compare with the changes in the order of the log, or in that of their commits where this fits better."""
+    orders: list[Sequence[int]] = [range(len(case.expected))]
+    if _COMMITTED in capabilities:
+        orders = [[number for number in orders[0] if number not in case.rolled_back]]
+        orders += [case.commit_order] if case.commit_order else []
+    found = []
+    for order in orders:
+        expected = [case.expected[number] for number in order]
+        resolved = [case.resolved[number] for number in order if number < len(case.resolved)]
+        found.append(Changes(expected, resolved, observed.changes, tables, tagged=_TYPES in capabilities).compare())
+    return min(found, key=lambda compared: len(compared.differences))
 
 
 def _tolerated(case: DecoderCase, item: Difference, observed: Observed, tables: LogTables) -> bool:

@@ -71,6 +71,7 @@ def verdict_of(
     allowed: Allowed = Allowed.CHANGES,
     equality: Equality = Equality.VALUE,
     rolled_back: tuple[int, ...] = (),
+    commit_order: tuple[int, ...] = (),
     needs: tuple[str, ...] = (),
     **answer: Any,
 ) -> Judgement:
@@ -78,5 +79,6 @@ def verdict_of(
     case = DecoderCase(
         id="a/b", title="", why="", requirements=requirements, log=b"", expected=tuple(expected), needs=needs,
         resolved=tuple(resolved or expected), allowed=allowed, equality=equality, rolled_back=rolled_back,
+        commit_order=commit_order,
     )  # fmt: skip
     return judge(case, capabilities, Observed(changes=got, **answer))

@@ -221,6 +221,17 @@ def test_rolled_back_changes_are_left_out_by_who_waits_for_the_commit() -> None:
     assert verdict_of(LOG, kept, rolled_back=(1,)).verdict is Verdict.SILENT_LOSS
 
 
+def test_who_waits_for_commits_may_give_their_order() -> None:
+    later = [*LOG[1:], LOG[0]]
+    order = (*range(1, len(LOG)), 0)
+    assert verdict_of(LOG, later, commit_order=order, capabilities=("committed",)).verdict is Verdict.PASS
+    assert verdict_of(LOG, LOG, commit_order=order, capabilities=("committed",)).verdict is Verdict.PASS
+    assert verdict_of(LOG, later, commit_order=order).verdict is Verdict.FAIL
+    assert verdict_of(LOG, later[1:], commit_order=order, capabilities=("committed",)).verdict is Verdict.SILENT_LOSS
+    swapped = [LOG[1], LOG[0], *LOG[2:]]
+    assert verdict_of(LOG, swapped, commit_order=order, capabilities=("committed",)).verdict is Verdict.FAIL
+
+
 def test_a_capability_that_is_not_declared_makes_a_case_inapplicable() -> None:
     assert verdict_of(LOG, [], needs=("file",)).verdict is Verdict.NOT_APPLICABLE
     assert verdict_of(LOG, [], needs=("file",), failure="crashed").verdict is Verdict.NOT_APPLICABLE

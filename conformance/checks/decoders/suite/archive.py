@@ -45,6 +45,7 @@ _README: Final = """\
 | `equality` | the level that a pass takes: `structure`, `value`, or `type` (with the MySQL type of JSON leaves) |
 | `needs` | `file`: only for decoders that read files as they are |
 | `rolled_back` | numbers of changes that were never committed |
+| `commit_order` | numbers of the others in the order of their commits, where the log has another one |
 | `tolerated` | changes behind damage that may come too, with anything in the columns that `damaged` names |
 | `file_name`, `sparse` | the file's own name; bytes of zeros, as ignorable events, behind its first event |
 | `prepare`, `statements` | SQL that makes the log again, with FLUSH BINARY LOGS between; `prepare` makes its tables |
@@ -70,6 +71,8 @@ class Entry:
         judged: list[object] = [case.allowed, case.equality, case.needs, case.rolled_back, case.file_name, case.sparse]
         if case.tolerated:
             judged.append(case.tolerated)
+        if case.commit_order:
+            judged.append({"commit_order": case.commit_order})
         parts: list[bytes | str] = [case.log, "\n".join(self.expected), "\n".join(self.resolved), json.dumps(judged)]
         state = sha256()
         for part in parts:
@@ -168,6 +171,7 @@ def _read(archive: ZipFile, data: dict[str, Any]) -> Entry:
         expected=tuple(map(parse, expected)),
         resolved=tuple(map(parse, resolved)),
         rolled_back=tuple(data["rolled_back"]),
+        commit_order=tuple(data.get("commit_order", ())),
         server_version=data["server_version"],
         prepare=tuple(data["prepare"]),
         statements=tuple(data["statements"]),
@@ -193,6 +197,7 @@ def described(entry: Entry) -> dict[str, Any]:
         "allowed": case.allowed,
         "equality": case.equality,
         "rolled_back": case.rolled_back,
+        **({"commit_order": case.commit_order} if case.commit_order else {}),
         "file_name": case.file_name,
         "sparse": case.sparse,
         "tolerated": case.tolerated,

@@ -42,6 +42,7 @@ class Declared:
     allowed: Allowed = Allowed.CHANGES
     equality: Equality = Equality.VALUE
     rolled_back: tuple[int, ...] = ()
+    commit_order: tuple[int, ...] = ()
     file_name: str = "log.binlog"
 
 

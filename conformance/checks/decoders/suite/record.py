@@ -265,6 +265,7 @@ def _entry(
         expected=tuple(map(parse, expected)),
         resolved=tuple(map(parse, resolved)),
         rolled_back=case.rolled_back,
+        commit_order=case.commit_order,
         server_version=version,
         prepare=prepare,
         statements=statements,
