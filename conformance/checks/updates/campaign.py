@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from conformance.harness.check import Check
@@ -16,7 +15,7 @@ from conformance.harness.updates.run import Campaign, CampaignFailed
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
     from conformance.harness.session import Lab
     from conformance.harness.updates.blocks import BlockResult
@@ -61,8 +60,7 @@ class UpdateCampaign:
         campaign = None
         results: Generator[BlockResult]
         if lab.server is None:
-            recorded = captured_blocks(lab.settings.recorded)
-            whole = _at_least(recorded, total)
+            whole = list(_at_least(captured_blocks(lab.settings.recorded), total))
             total = sum(map(_updates, whole))
             results = (block for block in whole)
         else:
@@ -106,11 +104,13 @@ def _updates(block: BlockResult) -> int:
     return block.judgement.updates + block.judgement.marked
 
 
-def _at_least(recorded: list[BlockResult], updates: int) -> list[BlockResult]:
-    """The first of the recorded blocks, each of them whole, that have so many updates together: all, if they have
+def _at_least(recorded: Iterator[BlockResult], updates: int) -> Iterator[BlockResult]:
+    """Yield the first recorded blocks, each of them whole, until they have so many updates, or all if they have
     fewer."""
-    before = accumulate(map(_updates, recorded), initial=0)
-    return [block for block, done in zip(recorded, before, strict=False) if done < updates]
+    done = 0
+    while done < updates and (block := next(recorded, None)) is not None:
+        done += _updates(block)
+        yield block
 
 
 def _hold_against_the_plan(result: BlockResult, number: int, size: int) -> None:

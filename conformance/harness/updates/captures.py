@@ -100,14 +100,12 @@ def recorded_versions() -> list[str]:
     return sorted(found, key=parse_version)
 
 
-def captured_blocks(version: str = OBSERVED) -> list[BlockResult]:
-    """The recorded blocks of a server version, judged."""
-    out = []
+def captured_blocks(version: str = OBSERVED) -> Iterator[BlockResult]:
+    """The recorded blocks of a server version, judged one by one as they are asked for."""
     for number, data in enumerate(recorded(version)):
         begun = time.perf_counter()
         script, observation = load_capture(data)
-        out.append(judge_block(script, observation, number, begun))
-    return out
+        yield judge_block(script, observation, number, begun)
 
 
 def _text(data: bytes) -> str:

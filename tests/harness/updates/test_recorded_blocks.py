@@ -25,7 +25,7 @@ def test_two_versions_are_recorded() -> None:
 
 @pytest.mark.parametrize("version", ["8.0.45", "9.7.4"])
 def test_blocks_are_exact_or_deviate_as_listed(version: str) -> None:
-    blocks = captured_blocks(version)
+    blocks = list(captured_blocks(version))
     assert len(blocks) == BLOCKS
     found = [item for block in blocks for item in (*block.judgement.mismatches, *block.faults.found)]
     assert {item.deviation for item in found} <= {"refuse_unchanging_replace"}
