@@ -137,7 +137,10 @@ def records_so_far(report: Path) -> list[dict[str, Any]]:
 
 
 @live
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, *(pytest.param(other, marks=pytest.mark.nightly) for other in (signal.SIGTERM, signal.SIGHUP))],
+)
 def test_an_interrupted_run_stops_its_server_and_is_incomplete(
     installation: Installation, tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -206,7 +206,7 @@ def test_the_example_for_decoders_judges_one(lost: str, code: int, tmp_path: Pat
     (tmp_path / "my-decoder").write_text(f'#!/bin/sh\n{lab} decode --format jsonl "$1" {lost}\n', "utf-8")
     (tmp_path / "my-decoder").chmod(0o755)
     (given,) = (example["with"] for example in EXAMPLES if "subject" in example["with"])
-    assert _judge(tmp_path, f'#!/bin/sh\nexec {lab} "$@"\n', **given, requirements="DEC18", report="report") == code
+    assert _judge(tmp_path, f'#!/bin/sh\nexec {lab} "$@"\n', **given, requirements="DEC4", report="report") == code
     assert "my-decoder" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text("utf-8")
     assert (tmp_path / "report" / "subjects").is_dir()
 

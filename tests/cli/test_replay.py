@@ -113,7 +113,9 @@ def test_a_run_with_a_failure_ends_with_1_and_shows_it_everywhere(tmp_path: Path
 
 @live
 @pytest.mark.planted("F3", "IP2")
-@pytest.mark.parametrize(("fault", "requirement"), [("other-order", "F3"), ("lost-rows", "IP2")])
+@pytest.mark.parametrize(
+    ("fault", "requirement"), [("other-order", "F3"), pytest.param("lost-rows", "IP2", marks=pytest.mark.nightly)]
+)
 def test_garbage_ends_as_a_stored_shrunk_case_that_replays(fault: str, requirement: str, tmp_path: Path) -> None:
     """A document in another order, all rows lost: findings, never a failure of the lab."""
     end = faulty(fault, tmp_path / "report", "-r", requirement)

@@ -90,6 +90,9 @@ python.importtestmodule = imported
 }
 
 
+_OFTEN = ("deleted with its manifest", "returns at once", "half of its list", "exits", "a worker that does nothing")
+
+
 def silent(planted: str, folder: Path, *words: str) -> tuple[int, dict[str, Any], str]:
     program = [sys.executable, "-c", _SILENT.format(planted=PLANTED[planted]), str(folder / "report"), *words]
     end = subprocess.run(program, capture_output=True, text=True, check=False, timeout=100)
@@ -104,7 +107,10 @@ def test_a_run_that_is_not_silenced_is_complete(installation: Installation, tmp_
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("planted", [name for name in PLANTED if name != "none"])
+@pytest.mark.parametrize(
+    "planted",
+    [name if name in _OFTEN else pytest.param(name, marks=pytest.mark.nightly) for name in PLANTED if name != "none"],
+)
 def test_silence_is_incomplete_and_named(installation: Installation, planted: str, tmp_path: Path) -> None:
     words = ("--jobs", "2") if planted == "a worker that does nothing" else ("--jobs", "1")
     code, found, text = silent(planted, tmp_path, *words)

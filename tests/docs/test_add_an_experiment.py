@@ -67,6 +67,7 @@ def test_the_page_changes_no_file() -> None:
 
 
 @pytest.mark.live
+@pytest.mark.nightly
 def test_every_block_of_the_page_runs(copy: Path, installation: Installation) -> None:
     assert len(STEPS) == 2
     for step in STEPS:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from conformance.servers.install.installation import Installation
     from conformance.servers.run.process import ProcessServer
 
-pytestmark = [pytest.mark.spark, pytest.mark.live]
+pytestmark = [pytest.mark.spark, pytest.mark.live, pytest.mark.nightly]
 
 COLUMNS = ("file", "position", "gtid", "row", "operation", "after")
 

@@ -61,7 +61,8 @@ def test_figures_are_recorded_and_nothing_fails(records: list[AnyRecord]) -> Non
 
 
 @pytest.mark.planted("FR15")
-@pytest.mark.parametrize("side", ["source", pytest.param("replica", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("side", ["source", "replica"])
 def test_a_side_that_works_more_with_the_option_on_fails(
     records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch, side: str
 ) -> None:
