@@ -10,6 +10,7 @@ from conformance.explore.oracles.applied import apply_log
 from conformance.explore.oracles.fulltext import compare_words
 from conformance.explore.oracles.growth import check_memory
 from conformance.explore.oracles.indexes import check_tables, compare_indexes
+from conformance.explore.oracles.prediction import compare_log
 from conformance.explore.oracles.problem import INCONCLUSIVE, Problem
 from conformance.explore.oracles.rebuilt import compare_copies
 from conformance.explore.oracles.replayed import replay_log
@@ -17,6 +18,7 @@ from conformance.explore.oracles.replica import compare_replicas
 from conformance.explore.oracles.snapshot import Snapshot
 from conformance.explore.oracles.tables import TableFacts, describe, read
 from conformance.explore.oracles.twin import DECIDED_BY_PLAN, compare_answers, compare_rows
+from conformance.explore.oracles.updates import Updates
 from conformance.explore.places import place_of
 from conformance.explore.steps import DISCONNECT, KILL_REPLICA, KILL_SOURCE, SNAPSHOT, Step
 from conformance.explore.world import SIDES, Died, World
@@ -41,6 +43,7 @@ class Episode:
         self.script: list[Step] = []
         self.errors: Counter[str] = Counter()
         self.tried: Counter[str] = Counter()
+        self._updates = Updates()
         self._tables: dict[str, TableFacts] | None = None
         self._snapshot: Snapshot | None = None
 
@@ -56,6 +59,7 @@ class Episode:
             self.script.append(step)
             self.errors[f"{step.shape}: ok"] += 1
             self.world.disconnect(step.session)
+            self._updates.disconnected(step.session)
             return 0, problems
         if step.text.startswith(_DDL):
             self._tables = None
@@ -66,6 +70,7 @@ class Episode:
         if problems:
             return 0, problems
         done = self.world.run(step)
+        self._updates.ran(step, done.base.error)
         self.errors[f"{step.shape}: {done.base.error or 'ok'}"] += 1
         problems = list(compare_answers(done))
         self.tried["twin/answers"] += 1
@@ -79,6 +84,7 @@ class Episode:
         self.script.extend(steps)
         for done in self.world.run_together(steps):
             self.errors[f"{done.step.shape}: {done.base.error or 'ok'}"] += 1
+            self._updates.ran(done.step, done.base.error)
         return []
 
     def look(self, *, last: bool = False, only: str = "") -> list[Problem]:
@@ -124,7 +130,8 @@ class Episode:
             yield "fulltext", compare_words(world, tables)
             yield "growth", check_memory(world)
             yield "mysqlbinlog", replay_log(world, tables, rows["x"])
-            yield "apply", apply_log(world, tables, self.tried)  # no script shows it: what others see is theirs
+            yield "apply", apply_log(world, tables, self.tried)  # no script shows these: what others see is theirs
+            yield "prediction", compare_log(world, tables, self._updates, self.tried)
 
     def _kill(self, step: Step) -> tuple[int, list[Problem]]:
         """Kill a server and start it again; what was open is lost, what was acknowledged is not."""
@@ -133,6 +140,7 @@ class Episode:
         self.errors[f"{step.shape}: ok"] += 1
         try:
             if step.text == KILL_SOURCE:
+                self._updates.disconnected()
                 self.world.kill_source()
             else:
                 self.world.kill_replica()

@@ -178,7 +178,7 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
     ``None`` where the lab has no client programs to give it.
     """
     source = world.source
-    if problem.oracle == "apply":  # the kit's own replay: no client program shows it
+    if problem.oracle in ("apply", "prediction"):  # the kit's own replay or model: no client program shows it
         return None
     replica = world.pairs[0].replica if world.pairs else source
     if not isinstance(source, ProcessServer) or not isinstance(replica, ProcessServer):
