@@ -44,6 +44,7 @@ def stored(text: str) -> bytes:
 
 WAS = stored('{"a": 1, "text": "long enough for a diff to be shorter"}')
 DOC = stored("[1]")
+HOLES = b"\x02\x01\x00\x0a\x00\x05\x01\x00\x00\x00\x00"  # [1] with three bytes that hold nothing
 BEFORE = (1, WAS, DOC, 7)
 AFTER = (1, DIFF, SAME, 7)
 
@@ -93,6 +94,14 @@ def test_assignments_see_what_those_before_them_made() -> None:
     old = stored("[1]")
     (problem,), _ = judged((1, DIFF, old, 8), text=text)
     assert problem.key == ("prediction", "document")
+
+
+def test_a_document_without_its_holes_is_predicted_where_another_column_changes_the_row() -> None:
+    text = "UPDATE t0 SET c = 8, j = JSON_ARRAY_APPEND(j, '$.none', 1)"
+    before = (1, HOLES, DOC, 7)
+    assert judged((1, stored("[1]"), SAME, 8), text=text, before=before) == ([], PREDICTED)
+    (problem,), _ = judged((1, SAME, SAME, 8), text=text, before=before)
+    assert problem.key == ("prediction", "form")
 
 
 @pytest.mark.parametrize(

@@ -162,10 +162,10 @@ class LogJudge:
         for name, at in place.items():
             got = row.after[at]
             if name in documents:
+                made = change.columns.get(name)  # also where the row changes by another column alone
                 expected = decide(
-                    documents[name], change.after[name] if change.logged else documents[name],
-                    change.columns.get(name), partial_json=partial,
-                )  # fmt: skip
+                    documents[name], documents[name] if made is None else made.after, made, partial_json=partial
+                )
                 if (isinstance(got, PartialJson), _data(got)) != (expected.partial, expected.data):
                     form = isinstance(got, PartialJson) == expected.partial
                     kind = ("diffs" if expected.partial else "document") if form else "form"
