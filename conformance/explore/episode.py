@@ -6,6 +6,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from conformance.explore.administration import ENDS_SERVER, ENDS_SESSION, administer, is_administration
 from conformance.explore.oracles.applied import apply_log
 from conformance.explore.oracles.fulltext import compare_words
 from conformance.explore.oracles.growth import check_memory
@@ -14,15 +15,16 @@ from conformance.explore.oracles.prediction import compare_log
 from conformance.explore.oracles.problem import INCONCLUSIVE, Problem
 from conformance.explore.oracles.rebuilt import compare_copies
 from conformance.explore.oracles.replayed import replay_log
-from conformance.explore.oracles.replica import compare_replicas
+from conformance.explore.oracles.replica import compare_replicas, stopped
 from conformance.explore.oracles.snapshot import Snapshot
 from conformance.explore.oracles.tables import TableFacts, describe, read
 from conformance.explore.oracles.twin import DECIDED_BY_PLAN, compare_answers, compare_rows
 from conformance.explore.oracles.updates import Updates
 from conformance.explore.places import place_of
-from conformance.explore.steps import DISCONNECT, KILL_REPLICA, KILL_SOURCE, SNAPSHOT, Step
+from conformance.explore.steps import KILL_SOURCE, SNAPSHOT, Step
 from conformance.explore.world import SIDES, Died, World
 from conformance.servers.errors import ConnectionLost, ServerError, SqlError, StartFailed
+from conformance.servers.roles.pair import ReplicaStopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,14 +55,8 @@ class Episode:
         if step.text == SNAPSHOT:
             self._snapshot_now()
             return 0, problems
-        if step.text in (KILL_SOURCE, KILL_REPLICA):
-            return self._kill(step)
-        if step.text == DISCONNECT:
-            self.script.append(step)
-            self.errors[f"{step.shape}: ok"] += 1
-            self.world.disconnect(step.session)
-            self._updates.disconnected(step.session)
-            return 0, problems
+        if is_administration(step):
+            return 0, self._administer(step)
         if step.text.startswith(_DDL):
             self._tables = None
             if self._snapshot is not None:  # an open transaction holds the tables that it read
@@ -133,20 +129,21 @@ class Episode:
             yield "apply", apply_log(world, tables, self.tried)  # no script shows these: what others see is theirs
             yield "prediction", compare_log(world, tables, self._updates, self.tried)
 
-    def _kill(self, step: Step) -> tuple[int, list[Problem]]:
-        """Kill a server and start it again; what was open is lost, what was acknowledged is not."""
-        self._forget_snapshot()
+    def _administer(self, step: Step) -> list[Problem]:
+        """What happens beside the statements. With a server or a session ends what it had open, and its settings."""
         self.script.append(step)
         self.errors[f"{step.shape}: ok"] += 1
+        if step.text in ENDS_SERVER:
+            self._forget_snapshot()
+        if step.text in (KILL_SOURCE, *ENDS_SESSION):
+            self._updates.disconnected(None if step.text == KILL_SOURCE else step.session)
         try:
-            if step.text == KILL_SOURCE:
-                self._updates.disconnected()
-                self.world.kill_source()
-            else:
-                self.world.kill_replica()
+            administer(self.world, step)
         except StartFailed as error:
-            return 0, [Problem("died", f"{step.text}: does not start again", str(error)[:1000])]
-        return 0, []
+            return [Problem("died", f"{step.text}: does not start again", str(error)[:1000])]
+        except ReplicaStopped as error:
+            return [stopped(error)]
+        return []
 
     def _snapshot_now(self) -> None:
         self._forget_snapshot()
