@@ -22,7 +22,7 @@ KILL_SESSION: Final = "-- KILL of the session, another one goes on"
 PURGE: Final = "-- PURGE of the binary logs before this episode"
 RESTART: Final = "-- STOP REPLICA, START REPLICA with other workers: "
 """Stands before the number of workers; replicas of a group have none of their own, and go on."""
-IN_NO_SCRIPT: Final = (KILL_SOURCE, KILL_REPLICA, DISCONNECT, KILL_SESSION, PURGE)
+IN_NO_SCRIPT: Final = (KILL_SOURCE, KILL_REPLICA, DISCONNECT, KILL_SESSION)
 """Steps that a script for client programs cannot take."""
 SIDE: Final = "⌖"
 """Stands for a letter that differs between the two schemas, in names that the server knows but once (XA)."""
