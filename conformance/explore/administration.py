@@ -1,4 +1,4 @@
-"""What an administrator does between the statements: kills a session, purges logs, restarts replicas."""
+"""Acts of an administrator between the statements: a session is killed, logs are purged, replicas restart."""
 
 from __future__ import annotations
 

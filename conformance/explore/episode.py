@@ -130,7 +130,7 @@ class Episode:
             yield "prediction", compare_log(world, tables, self._updates, self.tried)
 
     def _administer(self, step: Step) -> list[Problem]:
-        """What happens beside the statements. With a server or a session ends what it had open, and its settings."""
+        """Act beside the statements. With a server or a session ends what it had open, and its settings."""
         self.script.append(step)
         self.errors[f"{step.shape}: ok"] += 1
         if step.text in ENDS_SERVER:

@@ -1,4 +1,4 @@
-"""What an administrator does beside the statements, on one source and its replica."""
+"""Acts of an administrator beside the statements, on one source and its replica."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def results(report: Path) -> dict[str, Any]:
 
 
 @pytest.mark.live
-@pytest.mark.parametrize(("topology", "seed"), [("single", 5), ("pair", 4)])
+@pytest.mark.parametrize(("topology", "seed"), [("single", 22), ("pair", 4)])
 def test_a_short_run_ends_with_a_verdict_and_a_report(
     installation: Installation, topology: str, seed: int, tmp_path: Path
 ) -> None:

@@ -231,7 +231,10 @@ def setting(draw: Draw) -> Step:
 
 
 def server(draw: Draw, *, restarts: bool) -> Step:
-    """A statement about the whole server, a setting of it, or what an administrator does. ``restarts``: of replicas."""
+    """A statement about the whole server, a setting of it, or another act of an administrator.
+
+    ``restarts``: whether it has replicas that may restart.
+    """
     kind = draw.choice(_SERVER if restarts else _SERVER[1:])
     if kind == "restart":
         return Step(f"{RESTART}{draw.choice((1, 2, 3, 8, 16))}", "restart-replica", alone=True)
