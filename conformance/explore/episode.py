@@ -6,21 +6,25 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from conformance.explore.administration import ENDS_SERVER, ENDS_SESSION, administer, is_administration
 from conformance.explore.oracles.applied import apply_log
 from conformance.explore.oracles.fulltext import compare_words
 from conformance.explore.oracles.growth import check_memory
 from conformance.explore.oracles.indexes import check_tables, compare_indexes
+from conformance.explore.oracles.prediction import compare_log
 from conformance.explore.oracles.problem import INCONCLUSIVE, Problem
 from conformance.explore.oracles.rebuilt import compare_copies
 from conformance.explore.oracles.replayed import replay_log
-from conformance.explore.oracles.replica import compare_replicas
+from conformance.explore.oracles.replica import compare_replicas, stopped
 from conformance.explore.oracles.snapshot import Snapshot
 from conformance.explore.oracles.tables import TableFacts, describe, read
 from conformance.explore.oracles.twin import DECIDED_BY_PLAN, compare_answers, compare_rows
+from conformance.explore.oracles.updates import Updates
 from conformance.explore.places import place_of
-from conformance.explore.steps import DISCONNECT, KILL_REPLICA, KILL_SOURCE, SNAPSHOT, Step
+from conformance.explore.steps import KILL_SOURCE, SNAPSHOT, Step
 from conformance.explore.world import SIDES, Died, World
 from conformance.servers.errors import ConnectionLost, ServerError, SqlError, StartFailed
+from conformance.servers.roles.pair import ReplicaStopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,6 +45,7 @@ class Episode:
         self.script: list[Step] = []
         self.errors: Counter[str] = Counter()
         self.tried: Counter[str] = Counter()
+        self._updates = Updates()
         self._tables: dict[str, TableFacts] | None = None
         self._snapshot: Snapshot | None = None
 
@@ -50,13 +55,8 @@ class Episode:
         if step.text == SNAPSHOT:
             self._snapshot_now()
             return 0, problems
-        if step.text in (KILL_SOURCE, KILL_REPLICA):
-            return self._kill(step)
-        if step.text == DISCONNECT:
-            self.script.append(step)
-            self.errors[f"{step.shape}: ok"] += 1
-            self.world.disconnect(step.session)
-            return 0, problems
+        if is_administration(step):
+            return 0, self._administer(step)
         if step.text.startswith(_DDL):
             self._tables = None
             if self._snapshot is not None:  # an open transaction holds the tables that it read
@@ -66,6 +66,7 @@ class Episode:
         if problems:
             return 0, problems
         done = self.world.run(step)
+        self._updates.ran(step, done.base.error)
         self.errors[f"{step.shape}: {done.base.error or 'ok'}"] += 1
         problems = list(compare_answers(done))
         self.tried["twin/answers"] += 1
@@ -79,6 +80,7 @@ class Episode:
         self.script.extend(steps)
         for done in self.world.run_together(steps):
             self.errors[f"{done.step.shape}: {done.base.error or 'ok'}"] += 1
+            self._updates.ran(done.step, done.base.error)
         return []
 
     def look(self, *, last: bool = False, only: str = "") -> list[Problem]:
@@ -124,21 +126,24 @@ class Episode:
             yield "fulltext", compare_words(world, tables)
             yield "growth", check_memory(world)
             yield "mysqlbinlog", replay_log(world, tables, rows["x"])
-            yield "apply", apply_log(world, tables, self.tried)  # no script shows it: what others see is theirs
+            yield "apply", apply_log(world, tables, self.tried)  # no script shows these: what others see is theirs
+            yield "prediction", compare_log(world, tables, self._updates, self.tried)
 
-    def _kill(self, step: Step) -> tuple[int, list[Problem]]:
-        """Kill a server and start it again; what was open is lost, what was acknowledged is not."""
-        self._forget_snapshot()
+    def _administer(self, step: Step) -> list[Problem]:
+        """Act beside the statements. With a server or a session ends what it had open, and its settings."""
         self.script.append(step)
         self.errors[f"{step.shape}: ok"] += 1
+        if step.text in ENDS_SERVER:
+            self._forget_snapshot()
+        if step.text in (KILL_SOURCE, *ENDS_SESSION):
+            self._updates.disconnected(None if step.text == KILL_SOURCE else step.session)
         try:
-            if step.text == KILL_SOURCE:
-                self.world.kill_source()
-            else:
-                self.world.kill_replica()
+            administer(self.world, step)
         except StartFailed as error:
-            return 0, [Problem("died", f"{step.text}: does not start again", str(error)[:1000])]
-        return 0, []
+            return [Problem("died", f"{step.text}: does not start again", str(error)[:1000])]
+        except ReplicaStopped as error:
+            return [stopped(error)]
+        return []
 
     def _snapshot_now(self) -> None:
         self._forget_snapshot()

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.explore.episode import Episode, or_death, run_workload
 from conformance.explore.findings import Finding, Known, load_known
+from conformance.explore.followers import Linked
 from conformance.explore.oracles.problem import INCONCLUSIVE
 from conformance.explore.rules.workload import Workload
 from conformance.explore.scripts import render, shows_it
 from conformance.explore.shrinking import Trials, shrink, usable
-from conformance.explore.steps import DISCONNECT, KILL_REPLICA, KILL_SOURCE
+from conformance.explore.steps import IN_NO_SCRIPT
 from conformance.explore.tally import Tally
 from conformance.explore.topologies import SINGLE, TOPOLOGIES
 from conformance.explore.traits import traits_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from conformance.explore.steps import Step
     from conformance.explore.world import World
     from conformance.servers.run.owned import Maker
+    from generators.draw import Draw
 
 PROOFS: Final = 5  # fresh servers on which a script must show itself
 _AVOIDED: Final = 9  # of ten episodes keep away from what was found
@@ -116,6 +118,11 @@ class Explorer(Tally):
     def _make(self, topology: str = "") -> World:
         return TOPOLOGIES[topology or self.plan.topology](self.maker, lambda _: None)
 
+    def _workload(self, draw: Draw) -> Workload:
+        assert self._world is not None
+        linked = any(isinstance(pair, Linked) for pair in self._world.pairs)
+        return Workload(draw, kills=self._world.durable, restarts=linked)
+
     def _one(self) -> None:
         number = self.plan.first + self.episodes
         self.episodes += 1
@@ -126,7 +133,7 @@ class Explorer(Tally):
         episode = Episode(self._world)
         avoided = self._avoided() if draw.below(10) < _AVOIDED else ()
         parallel = draw.chance(1, 10)
-        problems = self._explored(episode, Workload(draw, kills=self._world.durable), avoided, parallel=parallel)
+        problems = self._explored(episode, self._workload(draw), avoided, parallel=parallel)
         self.steps += len(episode.script)
         self.exploring += time.monotonic() - begun
         self._count(episode)
@@ -247,8 +254,8 @@ class Explorer(Tally):
             f"MySQL {self.maker.version}",
         )
         finding.suffix, finding.text = render(finding.script, finding.problem, header)
-        if any(step.text in (KILL_SOURCE, KILL_REPLICA, DISCONNECT) for step in finding.script):
-            return  # no client program kills a server, or goes on in another session
+        if any(step.text in IN_NO_SCRIPT for step in finding.script):
+            return
         for _ in range(PROOFS):
             world = self._make(finding.topology)
             try:

@@ -83,6 +83,18 @@ class Linked(Pair):
                 connection.execute(f"DROP SCHEMA `{name}`")
         self.go_on()
 
+    def restart(self, workers: int) -> None:
+        """Stop the replica, and let it go on with another number of workers.
+
+        Raises ``ReplicaStopped`` if it had stopped by itself.
+        """
+        self.stop()
+        status = self.status()
+        if status.sql_errno:
+            raise self._stopped(status)
+        self.connection.execute(f"SET GLOBAL {self._terms.named('replica_parallel_workers')} = {workers}")
+        self.start()
+
     def reopen(self) -> None:
         """Start the replica after its end."""
         self.connection.close()

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from conformance.explore.steps import SNAPSHOT
+from conformance.explore.steps import RESTART, SNAPSHOT
 from conformance.explore.world import BEGINNING
 from conformance.servers.child_process import run_child
 from conformance.servers.run.process import ProcessServer
@@ -143,11 +143,15 @@ def _shell(script: Sequence[Step], problem: Problem, header: Iterable[str]) -> s
         parts += ["session reader ${MYSQL:-mysql}", _run("reader", [f"{BEGINNING};", f"USE {SCHEMA};"])]
     waiting: list[str] = []
     for step in script:
-        if step.text != SNAPSHOT:
+        if step.text != SNAPSHOT and not step.text.startswith(RESTART):
             waiting.append(_statement(step.base))
             continue
         parts.append(_run("main", waiting))
         waiting = []
+        if step.text != SNAPSHOT:
+            workers = f"SET GLOBAL replica_parallel_workers = {step.text.removeprefix(RESTART)}"
+            parts.append(f"${{REPLICA:-mysql}} -e 'STOP REPLICA; {workers}; START REPLICA'")
+            continue
         start = "SET transaction_isolation = 'REPEATABLE-READ'; START TRANSACTION WITH CONSISTENT SNAPSHOT;"
         parts += [f"echo '{FIRST}'", _run("reader", [start, *(f"{query};" for query in problem.show)])]
     parts.append(_run("main >/dev/null" if problem.oracle == "snapshot" else "main", waiting))
@@ -178,7 +182,7 @@ def shows_it(world: World, suffix: str, text: str, problem: Problem) -> bool | N
     ``None`` where the lab has no client programs to give it.
     """
     source = world.source
-    if problem.oracle == "apply":  # the kit's own replay: no client program shows it
+    if problem.oracle in ("apply", "prediction"):  # the kit's own replay or model: no client program shows it
         return None
     replica = world.pairs[0].replica if world.pairs else source
     if not isinstance(source, ProcessServer) or not isinstance(replica, ProcessServer):

@@ -18,6 +18,12 @@ KILL_SOURCE: Final = "-- kill -9 the source, start it again"
 KILL_REPLICA: Final = "-- kill -9 the replica, start it again"
 """Steps that end a server of a durable world, which starts it again. Open transactions are lost on both sides."""
 DISCONNECT: Final = "-- the session ends, another one goes on"
+KILL_SESSION: Final = "-- KILL of the session, another one goes on"
+PURGE: Final = "-- PURGE of the binary logs before this episode"
+RESTART: Final = "-- STOP REPLICA, START REPLICA with other workers: "
+"""Stands before the number of workers; replicas of a group have none of their own, and go on."""
+IN_NO_SCRIPT: Final = (KILL_SOURCE, KILL_REPLICA, DISCONNECT, KILL_SESSION)
+"""Steps that a script for client programs cannot take."""
 SIDE: Final = "⌖"
 """Stands for a letter that differs between the two schemas, in names that the server knows but once (XA)."""
 

@@ -25,11 +25,15 @@ if TYPE_CHECKING:
 
 SIDES: Final = ("x", "y")
 LOCK_SECONDS: Final = 20  # for the removal of an episode's schemas
+LOGGING: Final = ("FULL", "CRC32")
+"""The settings of the log's metadata and checksums with which each episode begins."""
 STATEMENT_SECONDS: Final = 60.0  # then a statement hangs
-# The clock of every session stands still: a statement means the same in both schemas, and again tomorrow.
+# The clock of every session stands still: a statement means the same in both schemas, and again tomorrow. The log has
+# the texts of the statements, which the prediction needs.
 BEGINNING: Final = (
     "SET SESSION timestamp = 1700000000, binlog_row_value_options = 'PARTIAL_JSON', innodb_lock_wait_timeout = 1, "
-    "lock_wait_timeout = 1, time_zone = '+00:00', max_error_count = 64, cte_max_recursion_depth = 1000"
+    "lock_wait_timeout = 1, time_zone = '+00:00', max_error_count = 64, cte_max_recursion_depth = 1000, "
+    "binlog_rows_query_log_events = ON"
 )
 
 
@@ -142,6 +146,8 @@ class World(Closing):
             for side in SIDES:
                 own.execute(f"DROP SCHEMA IF EXISTS {self.schema(side)}")
                 own.execute(f"CREATE SCHEMA {self.schema(side)} DEFAULT CHARACTER SET utf8mb4")
+            if own.execute("SELECT @@GLOBAL.binlog_row_metadata, @@GLOBAL.binlog_checksum").texts() != [LOGGING]:
+                own.execute("SET GLOBAL binlog_row_metadata = '{}', binlog_checksum = '{}'".format(*LOGGING))
             own.execute("FLUSH BINARY LOGS")
             self.start = self.source.capture().mark(own)
         finally:

@@ -10,6 +10,9 @@ from conformance.explore.episode import Episode, death
 from conformance.explore.followers import Linked
 from conformance.explore.steps import SNAPSHOT, Step
 from conformance.explore.world import Died, World
+from conformance.logs.reading import read_events
+from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.rows import LazyRows
 from conformance.servers.errors import SqlError
 from conformance.servers.wire.connection import Batch
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conformance.explore.oracles.problem import Problem
+    from conformance.reference.binlog.rows import RowsBody
     from conformance.servers.wire.packets import Result
     from tests.faults.fault import Fault
 
@@ -264,7 +268,7 @@ def refused(number: int) -> SqlError:
 
 # -- logs --------------------------------------------------------------------------------------------------------------
 
-_GTID, _TABLE_MAP = (33, 42), 19
+_GTID, _TABLE_MAP, _ROWS_QUERY = (33, 42), 19, 29
 PARTIAL_UPDATE: Final = 39
 
 
@@ -290,8 +294,22 @@ def rewritten(log: bytes, schema: str, table: str, old: bytes, new: bytes, *, ki
     spans = transactions(log, schema, table)
     for type_, start, end in events(log):
         inside = any(first <= start < last for first, last in spans)
-        if inside and (kind is None or type_ == kind) and type_ not in _GTID and old in log[start:end]:
+        fits = type_ not in (*_GTID, _ROWS_QUERY) and (kind is None or type_ == kind)
+        if inside and fits and old in log[start:end]:
             body = log[start : end - 4].replace(old, new)
             assert len(body) == end - 4 - start
             return log[:start] + body + zlib.crc32(body).to_bytes(4, "little") + log[end:]
     raise AssertionError(f"no event holds {old!r}")
+
+
+def relogged(log: bytes, schema: str, change: Callable[[RowsBody], RowsBody]) -> bytes:
+    """The log with another form of the first rows event with diffs in this schema."""
+    for event, (kind, start, end) in zip(read_events(log), events(log), strict=True):
+        if kind == PARTIAL_UPDATE and isinstance(event.body, LazyRows) and event.body.map().schema == schema:
+            head = event.header
+            body = change(event.body.typed())
+            made = encode_event(
+                body, timestamp=head.timestamp, server_id=head.server_id, log_pos=head.log_pos, flags=head.flags
+            )
+            return log[:start] + made + log[end:]
+    raise AssertionError("no event has diffs")

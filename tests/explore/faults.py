@@ -1,7 +1,7 @@
 """Faults that explore must see, each by the oracle that is due: a table, planted by ``test_faults.py``.
 
 No source text is altered. Rows and files of one server are, and answers on their way to the kit. So are statements on
-their way to the server, and the log that mysqlbinlog gets.
+their way to the server, and the logs that mysqlbinlog and the kit get.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.explore import episode, followers
 from conformance.explore.oracles import growth
+from conformance.reference.binlog.images import Row as RowImages
+from conformance.reference.partial.apply import apply_field
+from conformance.reference.tables.columns import PartialJson
 from conformance.servers.run.process import ProcessServer
-from tests.explore.bench import PARTIAL_UPDATE, Altered, Bench, refused, rewritten, transactions
+from tests.explore.bench import PARTIAL_UPDATE, Altered, Bench, refused, relogged, rewritten, transactions
 from tests.faults.fault import Fault
 
 if TYPE_CHECKING:
+    from conformance.reference.binlog.rows import RowsBody
     from conformance.servers.wire.packets import Result, Row
 
 Rows = Callable[[tuple["Row", ...]], tuple["Row", ...]]
@@ -89,6 +93,68 @@ def _log(name: str, kind: str, change: Callable[[bytes, str], bytes]) -> Fault:
 def _stream(name: str, kind: str, change: Callable[[bytes, str], bytes]) -> Fault:
     """The log that the kit's replay gets is changed."""
     return _fault(f"stream-{name}", "apply", kind, lambda bench: bench.alter_stream(change))
+
+
+def _relogged(name: str, kind: str, change: Callable[[RowImages, int], tuple[RowImages, ...]]) -> Fault:
+    """The log has another form of an update that changes the same rows.
+
+    ``change`` takes a row and the place of its column with diffs.
+    """
+
+    def changed(body: RowsBody) -> RowsBody:
+        (row,) = body.rows
+        assert row.after is not None
+        place = next(at for at, value in enumerate(row.after) if isinstance(value, PartialJson))
+        return replace(body, rows=change(row, place))
+
+    def plant(bench: Bench) -> None:
+        bench.alter_stream(lambda log, schema: relogged(log, schema, changed))
+
+    return _fault(f"prediction-{name}", "prediction", kind, plant)
+
+
+def _with(row: RowImages, place: int, value: PartialJson | bytes) -> RowImages:
+    """The row with another value in its after image."""
+    assert row.after is not None
+    return RowImages(row.before, (*row.after[:place], value, *row.after[place + 1 :]))
+
+
+def _document(row: RowImages, place: int) -> bytes:
+    """The document after the row's diffs."""
+    assert row.before is not None
+    assert row.after is not None
+    before, after = row.before[place], row.after[place]
+    assert isinstance(before, bytes)
+    assert isinstance(after, PartialJson)
+    made = apply_field(before, after.diffs)
+    assert made is not None
+    return made
+
+
+def _logged_whole(row: RowImages, place: int) -> tuple[RowImages, ...]:
+    return (_with(row, place, _document(row, place)),)
+
+
+def _path_in_quotes(row: RowImages, place: int) -> tuple[RowImages, ...]:
+    """A diff of ``$.a`` names it ``$."a"``, which means the same."""
+    assert row.after is not None
+    value = row.after[place]
+    assert isinstance(value, PartialJson)
+    assert value.diffs[1:5] == b"\x03$.a"
+    return (_with(row, place, PartialJson(value.diffs[:1] + b'\x05$."a"' + value.diffs[5:])),)
+
+
+def _logged_again(row: RowImages, place: int) -> tuple[RowImages, ...]:
+    """The row follows once more, as it is now: nothing changes."""
+    assert row.before is not None
+    assert row.after is not None
+    now = tuple(_document(row, place) if at == place else value for at, value in enumerate(row.after))
+    return (row, RowImages(now, (*now[:place], PartialJson(b""), *now[place + 1 :])))
+
+
+def _option_not_heard(bench: Bench) -> None:
+    """The session does not log diffs, and nobody told it so."""
+    bench.world.session(0, "x").execute("SET SESSION binlog_row_value_options = ''")
 
 
 def _refuse(result: Result) -> Result:
@@ -338,6 +404,11 @@ FAULTS: Final = (
     _stream("value-changed", "rows", lambda log, schema: rewritten(log, schema, "t0", b"text 6", b"text 7")),
     _stream("diff-value-changed", "rows", lambda log, schema: rewritten(
         log, schema, "t0", b"changed", b"chanGed", kind=PARTIAL_UPDATE)),
+    # The bytes of an update, where the rows are right.
+    _relogged("document-for-diffs", "form", _logged_whole),
+    _relogged("path-in-quotes", "diffs", _path_in_quotes),
+    _relogged("row-that-does-not-change", "unchanged row", _logged_again),
+    _fault("prediction-option-not-heard", "prediction", "event", _option_not_heard, "update"),
     # The server.
     _fault("memory-grows", "growth", "memory", lambda bench: bench.patch(growth, "LIMIT", 1 << 20)),
     _fault("source-killed", "died", "source", _source_killed, "inside"),

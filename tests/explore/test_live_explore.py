@@ -25,7 +25,7 @@ def results(report: Path) -> dict[str, Any]:
 
 
 @pytest.mark.live
-@pytest.mark.parametrize(("topology", "seed"), [pytest.param("single", 5, marks=pytest.mark.nightly), ("pair", 4)])
+@pytest.mark.parametrize(("topology", "seed"), [pytest.param("single", 22, marks=pytest.mark.nightly), ("pair", 4)])
 def test_a_short_run_ends_with_a_verdict_and_a_report(
     installation: Installation, topology: str, seed: int, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from conformance.explore.rules.definitions import learnt
 from conformance.explore.rules.statements import DATA_RULES, update
 from conformance.explore.rules.tables import PlainColumn, Table
 from conformance.explore.rules.workload import Workload
+from conformance.explore.steps import RESTART
 from generators.draw import Stream
 from tests.explore.test_cuts import balanced
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 EPISODES, EACH = 20, 150
 
 
-def drawn(seed: int, episode: int = 0, count: int = EACH) -> list[Step]:
+def drawn(seed: int, episode: int = 0, count: int = EACH, *, restarts: bool = False) -> list[Step]:
     """The steps of an episode of which the server takes every one."""
-    workload = Workload(Stream("explore", "single", seed, episode))
+    workload = Workload(Stream("explore", "single", seed, episode), restarts=restarts)
     steps = []
     for step in workload.setup():
         steps.append(step)
@@ -58,7 +59,7 @@ def test_the_marks_are_gone_on_both_sides() -> None:
 
 def test_no_statement_depends_on_chance_or_the_clock() -> None:
     for step in STEPS:
-        text = re.sub(r"'(?:[^'\\]|\\.|'')*'", "", step.text)
+        text = re.sub(r"'(?:[^'\\]|\\.|'')*'|KILL QUERY CONNECTION_ID\(\)", "", step.text)
         assert not re.search(r"\b(RAND|NOW|UUID|SYSDATE|CONNECTION_ID|CURRENT_TIMESTAMP)\b", text), step.text
         assert " LIMIT " not in text or " ORDER BY " in text, step.text
 
@@ -120,3 +121,21 @@ def test_nobody_looks_while_tables_are_locked() -> None:
         step = workload.next()
     assert held == [True, True]
     assert not workload.tables_locked
+
+
+def test_an_administrator_acts_between_the_statements() -> None:
+    own = {"purge", "kill-session", "setting/binlog_row_metadata", "setting/binlog_checksum", "flush"}
+    assert own <= {step.shape for step in STEPS}
+    assert not any(step.text.startswith(RESTART) for step in STEPS)  # there is no replica
+    more = [step for episode in range(EPISODES) for step in drawn(2, episode, restarts=True)]
+    assert len({step.text for step in more if step.text.startswith(RESTART)}) > 2
+
+
+def test_a_killed_session_has_no_transaction_to_end() -> None:
+    ends = {"commit", "rollback", "xa-end", "savepoint", "rollback-to-savepoint"}
+    kills, killed = 0, False
+    for step in (step for episode in range(8) for step in drawn(5, episode) if step.session == 0):
+        assert not (killed and step.shape in ends)
+        kills += step.shape == "kill-session"
+        killed = step.shape == "kill-session" or (killed and step.shape not in ("begin", "xa-start", "create-audit"))
+    assert kills > 2

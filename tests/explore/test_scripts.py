@@ -6,7 +6,7 @@ import pytest
 
 from conformance.explore.oracles.problem import Problem
 from conformance.explore.scripts import FIRST, SECOND, STILL, Printed, _faulty, open_transaction, render
-from conformance.explore.steps import SNAPSHOT, Step
+from conformance.explore.steps import RESTART, SNAPSHOT, Step
 
 UPDATE = Step("UPDATE t0 SET j = ⟦JSON_SET(j, '$.a', 1)⟧", "update")
 SHOW = ("SELECT id FROM t0 FORCE INDEX (`i`)", "SELECT id FROM t0 USE INDEX ()")
@@ -55,6 +55,17 @@ def test_a_fault_of_the_twin_runs_in_both_schemas() -> None:
     assert "SET j = IF(1, JSON_SET(j, '$.a', 1), NULL);" in second
     assert ("FLUSH LOGS" in first, "FLUSH LOGS" in second) == (True, False)
     assert first.count("SELECT j FROM t0;") == second.count("SELECT j FROM t0;") == 1
+
+
+def test_a_replica_goes_on_with_other_workers_between_the_statements() -> None:
+    script = (UPDATE, Step(f"{RESTART}8", "restart-replica", alone=True), UPDATE)
+    _, text = render(script, Problem("replica", "rows: json", "", ("SELECT j FROM t0",)))
+    before, command, after = text.partition(
+        "${REPLICA:-mysql} -e 'STOP REPLICA; SET GLOBAL replica_parallel_workers = 8; START REPLICA'\n"
+    )
+    assert command
+    assert UPDATE.base in before
+    assert UPDATE.base in after
 
 
 def test_a_death_asks_whether_the_server_still_runs() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from conformance.explore.oracles.logged import logged_events
 from conformance.explore.oracles.problem import Problem
-from conformance.logs.reading import read_events
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.replay.engine import Replay
 from conformance.reference.replay.tables_text import rows_text
@@ -28,15 +28,9 @@ def apply_log(world: World, tables: Mapping[str, TableFacts], tried: Counter[str
     What the replay cannot follow (some DDL) it refuses; then nothing is compared, and ``tried`` counts the refusal. A
     column of a VIRTUAL expression is not compared: its value in the log is the server's own affair.
     """
-    assert world.start is not None
-    log = world.source.capture()
-    try:
-        data = log.since(world.start).file_bytes()
-    finally:
-        log.close()
     replay = Replay()
     try:
-        for event in read_events(data):
+        for event in logged_events(world):
             replay.event(event)
         replay.finish()
     except ReplayError as error:

@@ -46,7 +46,7 @@ def compare_replicas(
         try:
             pair.catch_up(executed)
         except ReplicaStopped as error:
-            yield Problem("replica", f"stopped {error.number}", f"{error.thread}: {error.number} {error.message}")
+            yield stopped(error)
             continue
         except ReplicaLate as error:
             yield Problem("replica", "late", str(error))
@@ -54,6 +54,11 @@ def compare_replicas(
         except ConnectionLost as error:
             raise Died("replica", pair.replica, error, None) from error
         yield from _compare(pair, world, tables, rows)
+
+
+def stopped(error: ReplicaStopped) -> Problem:
+    """A replica's stop as a problem."""
+    return Problem("replica", f"stopped {error.number}", f"{error.thread}: {error.number} {error.message}")
 
 
 def _compare(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.explore.rules.expressions import assigned, partial_call
 from conformance.explore.rules.tables import PlainColumn, Table, index_definition
-from conformance.explore.steps import CLOSE, OPEN, Step
+from conformance.explore.steps import CLOSE, OPEN, PURGE, RESTART, Step
 from generators.draw import mix
 
 if TYPE_CHECKING:
@@ -50,6 +50,12 @@ def objects(draw: Draw, table: Table, tables: list[Table]) -> Iterator[Step]:
         f"CREATE PROCEDURE change_{table.name} (k INT, v JSON) {body}",
         "create-procedure", features=("routine",),
     )  # fmt: skip
+    if table.engine == "InnoDB":  # other rows would stay changed
+        yield Step(
+            f"CREATE FUNCTION stop_{table.name} (k INT, n INT) RETURNS INT DETERMINISTIC NO SQL BEGIN "
+            "IF k = n THEN KILL QUERY CONNECTION_ID(); END IF; RETURN k; END",
+            "create-function", features=("function that kills",),
+        )  # fmt: skip
     yield Step(
         f"CREATE FUNCTION touch_{table.name} (k INT) RETURNS INT MODIFIES SQL DATA BEGIN "
         f"UPDATE {table.name} SET {j} = {OPEN}JSON_SET({j}, '$.c', k){CLOSE} WHERE id = k; RETURN k; END",
@@ -213,6 +219,9 @@ _CHOICES: Final = {
 }  # fmt: skip
 
 
+_SERVER: Final = ("restart", "purge", "metadata", "checksum", "flush")
+
+
 def setting(draw: Draw) -> Step:
     """A session option that changes between statements."""
     text = draw.choice(_SETTINGS)
@@ -221,7 +230,20 @@ def setting(draw: Draw) -> Step:
     return Step(f"SET SESSION {text.format(**values)}", f"setting/{name}")
 
 
-def flush(draw: Draw) -> Step:
-    """A statement about the whole server."""
-    text = draw.choice(("FLUSH LOGS", "FLUSH TABLES", "FLUSH STATUS", "FLUSH BINARY LOGS"))
-    return Step(text, "flush")
+def server(draw: Draw, *, restarts: bool) -> Step:
+    """A statement about the whole server, a setting of it, or another act of an administrator.
+
+    ``restarts``: whether it has replicas that may restart.
+    """
+    kind = draw.choice(_SERVER if restarts else _SERVER[1:])
+    if kind == "restart":
+        return Step(f"{RESTART}{draw.choice((1, 2, 3, 8, 16))}", "restart-replica", alone=True)
+    if kind == "purge":
+        return Step(PURGE, "purge", alone=True)
+    if kind == "metadata":
+        value = draw.choice(("FULL", "MINIMAL"))
+        return Step(f"SET GLOBAL binlog_row_metadata = '{value}'", "setting/binlog_row_metadata", alone=True)
+    if kind == "checksum":
+        value = draw.choice(("CRC32", "NONE"))
+        return Step(f"SET GLOBAL binlog_checksum = '{value}'", "setting/binlog_checksum", alone=True)
+    return Step(draw.choice(("FLUSH LOGS", "FLUSH TABLES", "FLUSH STATUS", "FLUSH BINARY LOGS")), "flush")

@@ -154,6 +154,18 @@ def function_call(draw: Draw, table: Table, tables: list[Table]) -> Step:
     )
 
 
+def interrupted(draw: Draw, table: Table, _: list[Table]) -> Step | None:
+    """An update that kills itself at one of its rows: it is undone, and its transaction goes on."""
+    if table.engine != "InnoDB":
+        return None
+    j, path = draw.choice(table.json), quoted(draw.choice(("$.a", "$.b", "$.arr[0]")))
+    call = f"stop_{table.name}(id, {draw.integer(1, max(1, table.rows))})"
+    return Step(
+        f"UPDATE {table.name} SET {j} = {OPEN}JSON_SET({j}, {path}, {call}){CLOSE} WHERE {where_of(draw, table)}",
+        "update-interrupted",
+    )
+
+
 def lock(draw: Draw, table: Table, _: list[Table]) -> Step:
     """A locking read, or a table lock with its end in the next statement that commits."""
     words = draw.choice(("FOR UPDATE", "FOR SHARE", "FOR UPDATE SKIP LOCKED"))
@@ -233,5 +245,6 @@ def call(draw: Draw, table: Table, _: list[Table]) -> Step:
 DATA_RULES: Final = (
     (insert, 18), (insert_on_duplicate, 8), (insert_select, 3), (update, 38), (update_again, 3), (update_key, 4),
     (select, 8), (prepared, 2), (execute, 4), (variables, 3), (call, 4), (temporary, 5), (function_call, 3), (lock, 1),
+    (interrupted, 2),
     *JOIN_RULES,
 )  # fmt: skip

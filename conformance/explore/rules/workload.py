@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from conformance.explore.rules.definitions import AUDIT, alter, exchange, flush, learnt, locked, objects, setting
+from conformance.explore.rules.definitions import AUDIT, alter, exchange, learnt, locked, objects, server, setting
 from conformance.explore.rules.statements import DATA_RULES, insert
 from conformance.explore.rules.tables import Table, draw_table
-from conformance.explore.steps import DISCONNECT, KILL_REPLICA, KILL_SOURCE, SIDE, Step
+from conformance.explore.steps import DISCONNECT, KILL_REPLICA, KILL_SESSION, KILL_SOURCE, SIDE, Step
 from generators.draw import mix
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from generators.draw import Draw
 
 _DATA: Final = mix(*DATA_RULES)
-_KINDS: Final = mix(("data", 180), ("begin", 6), ("alter", 4), ("setting", 6), ("flush", 1), ("steps", 2))
-_INSIDE: Final = mix(("data", 60), ("savepoint", 4), ("commit", 6), ("rollback", 3), ("setting", 1))
+_KINDS: Final = mix(("data", 180), ("begin", 6), ("alter", 4), ("setting", 6), ("server", 4), ("steps", 2))
+_INSIDE: Final = mix(("data", 60), ("savepoint", 4), ("commit", 6), ("rollback", 3), ("setting", 1), ("kill", 1))
 _SESSIONS: Final = mix((1, 18), (2, 1), (3, 1))  # a statement that meets a lock waits a whole second
 LOCK_WAIT: Final = 1205
 _MOST_WAITS: Final = 4  # in an episode: each takes a second on both sides
@@ -44,9 +44,10 @@ def _decides(due: list[Step], step: Step) -> bool:
 class Workload:
     """Draws the steps of an episode. The caller says with :meth:`told` how each of them ended."""
 
-    def __init__(self, draw: Draw, *, kills: bool = False) -> None:
+    def __init__(self, draw: Draw, *, kills: bool = False, restarts: bool = False) -> None:
         self._draw = draw
         self._kills = kills  # whether the servers may be killed
+        self._restarts = restarts  # whether replicas may be stopped and started
         self.tables: list[Table] = []
         self._sessions = [_Session(number) for number in range(draw.choice(_SESSIONS))]
         self._xa = 0
@@ -170,8 +171,8 @@ class Workload:
             return session.due.pop(0) if session.due else None
         if kind == "setting":
             return setting(draw)
-        if kind == "flush":
-            return flush(draw)
+        if kind == "server":
+            return server(draw, restarts=self._restarts)
         return self._data()
 
     def _begin(self, session: _Session) -> Step:
@@ -196,6 +197,9 @@ class Workload:
             return Step(f"SAVEPOINT s{session.savepoints}", "savepoint")
         if kind in ("commit", "rollback"):
             return self._closing(session, kind)
+        if kind == "kill":
+            session.open = ""
+            return Step(KILL_SESSION, "kill-session")
         return setting(self._draw) if kind == "setting" else self._data()
 
     def _closing(self, session: _Session, kind: str) -> Step:
