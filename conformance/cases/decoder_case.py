@@ -1,4 +1,4 @@
-"""The decoder Case: a binary log, the row changes in it, and why they matter.
+"""The decoder Case: a binary log, the row changes in it, and why they matter; or a data file of InnoDB.
 
 Its id is a slug ``group/name`` that never changes its meaning; ``rev`` grows when log or expectation change.
 """
@@ -21,6 +21,11 @@ _MAGIC: Final = b"\xfebin"
 _HEADER: Final = 19  # bytes of an event's header
 _MOST: Final = 64 << 20  # bytes of one event of zeros
 _IGNORABLE, _IGNORABLE_FLAG = 28, 0x80
+
+
+DECODE: Final = "decode"  # the role of a subject that gives the row changes of a binary log
+ROWS: Final = "rows"  # gives the rows of a data file
+SDI: Final = "sdi"  # gives the dictionary information of a data file
 
 
 class Equality(StrEnum):
@@ -59,6 +64,10 @@ class DecoderCase:
     4 GiB).
     ``tolerated``: changes behind damage that a decoder may give; their key ``damaged`` names the columns, by name and
     by number, whose values may be anything.
+    ``role``: the role of a subject that meets the Case. A Case with another role than ``decode`` has a data file in the
+    place of the log; each row, or entry of the dictionary information, stands in ``expected`` as an insert, and their
+    order means nothing. ``definitions``: SHOW CREATE TABLE of the tables whose rows it has. ``owed``: the numbers of
+    those among ``tolerated`` that are lost by damage: a subject that says nothing of the damage owes them.
     """
 
     kind: ClassVar[str] = "decoder"
@@ -83,10 +92,18 @@ class DecoderCase:
     file_name: str = "log.binlog"
     sparse: int = 0
     tolerated: tuple[dict[str, Any], ...] = ()
+    role: str = DECODE
+    definitions: tuple[str, ...] = ()
+    owed: tuple[int, ...] = ()
 
     @property
     def group(self) -> str:
         return group_of(self.id)
+
+    @property
+    def whole(self) -> tuple[dict[str, Any], ...]:
+        """The expected changes, with those that a subject owes which says nothing of damage."""
+        return (*self.expected, *(self.tolerated[number] for number in self.owed))
 
     def write(self, directory: Path) -> Path:
         """Write the log as a file under its own name; returns its path."""

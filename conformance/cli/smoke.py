@@ -16,11 +16,12 @@ def command(subject: str) -> int:
     """Prove the adapter of a subject, before 'conformance --subject' judges it.
 
     SUBJECT is 'cmd:PROGRAM … {file}', 'jsonl:PROGRAM …', py:MODULE:OBJECT, 'wire:PROGRAM …', or a built-in name. The
-    subject introduces itself and reads some trivial logs. A step that goes wrong says exactly what was expected and
-    what came. Exit code 1: the adapter does not work. Exit code 3: its program cannot be started.
+    subject introduces itself and reads some trivial logs or data files. A step that goes wrong says exactly what was
+    expected and what came. Exit code 1: the adapter does not work. Exit code 3: its program cannot be started.
     """
+    from conformance.checks.decoders.data_files import load_files
     from conformance.checks.decoders.suite import load_suite
-    from conformance.harness.smoke import FEATURES, ROWS, StepOutcome, steps
+    from conformance.harness.smoke import FEATURES, FILES, ROWS, StepOutcome, steps
     from conformance.subjects.answers import SubjectUnavailable
     from conformance.subjects.specs import SubjectSpecError, parse_subject
 
@@ -30,8 +31,9 @@ def command(subject: str) -> int:
     except SubjectSpecError as problem:
         raise Usage(str(problem)) from problem
     try:
-        suite = load_suite()
-        for step in steps(spec, {name: suite.case(name) for name in (*ROWS, *FEATURES)}, narrate):
+        suite, files = load_suite(), load_files()
+        cases = {name: suite.case(name) for name in (*ROWS, *FEATURES)}
+        for step in steps(spec, cases | {name: files.case(name) for name in FILES.values()}, narrate):
             click.echo(f"{step.outcome:5}  {printable(step.title)}")
             for line in step.lines:
                 click.echo(f"       {printable(line)}")

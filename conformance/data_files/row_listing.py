@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from conformance.console import Output, error, narrate
 from conformance.data_files.directories import data_files_of
 from conformance.data_files.tablespaces import tablespaces
+from conformance.data_files.whole_file import spaces_of, unexplained
 from conformance.messages import counted
 from conformance.reference.errors import CodecError
 from conformance.reference.innodb.large_values import table_objects
-from conformance.reference.innodb.pages import of_server
 from conformance.reference.innodb.sdi import has_sdi
 from conformance.reference.innodb.stored_tables import RowState, stored_tables
 from conformance.reference.text.stored_rows import PROLOGUE, insert_statements, json_lines
@@ -104,13 +104,12 @@ class _Listing:
         tables = stored_tables([(file.name, file.space) for file in files], problem=self.problem,
                                dictionary=self.entries, superseded=self._superseded)  # fmt: skip
         for table in tables:
-            used.update(part.space.space_id for part in table.parts if part.space is not None)
+            used |= spaces_of(table)
             if self._wanted(table):
                 self._table(table)
-        for file in files:
-            if file.space.space_id not in used and not of_server(file.space.space_id) and not file.space.flags.shared:
-                self.tell(f"{file.name}: nothing tells the columns of its rows: the dictionary information of the table"
-                          " is in another file, which --dictionary names")  # fmt: skip
+        for file in unexplained(files, used):
+            self.tell(f"{file.name}: nothing tells the columns of its rows: the dictionary information of the table"
+                      " is in another file, which --dictionary names")  # fmt: skip
 
     def _wanted(self, table: StoredTable) -> bool:
         names = {table.name[1], ".".join(table.name)}

@@ -61,6 +61,8 @@ class OpenedSubject:
     def judge(self, case: DecoderCase) -> JudgedCase:
         """Let the subject read the log of a Case, and judge its answer."""
         capabilities = self.hello.capabilities
+        if case.role not in self.hello.roles:
+            return JudgedCase(None, Answer(), Verdict.NOT_APPLICABLE, f"the Case needs the role {case.role}")
         if not set(case.needs) <= set(capabilities):
             answer = Answer()
         elif self._in_vain >= PATIENCE:

@@ -13,6 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.decoder_case import DECODE, SDI
+from conformance.cases.decoder_case import ROWS as STORED_ROWS
 from conformance.harness.decoders import observed
 from conformance.judge.decoding.judge import judge
 from conformance.subjects.answers import Failure, SubjectUnavailable
@@ -30,11 +32,12 @@ if TYPE_CHECKING:
     from conformance.subjects.specs import SubjectSpec
 
 ROWS: Final = ("columns/int", "columns/varchar")  # Cases that every decoder of rows can read
+FILES: Final = {STORED_ROWS: "rows/plain", SDI: "entries/plain"}  # a Case of each role about data files
 FEATURES: Final = ("jsonb/literals", "diffs/replace-scalar")
 _LINES: Final = 5  # of standard error
 _LEAVES: Final = "it ends when it is asked to"
 _STAYS: Final = "it does not end when it is asked to: the lab kills it"
-_NO_LOG: Final = b"this is a text, not a binary log\n" * 8
+_NO_LOG: Final = b"this is a text, neither a binary log nor a data file\n" * 8
 
 
 class StepOutcome(StrEnum):
@@ -78,6 +81,15 @@ def _steps(subject: Subject, spec: SubjectSpec, cases: Mapping[str, DecoderCase]
         yield Step(StepOutcome.WRONG, "it introduces itself", (str(problem),), ends=True)
         return
     yield _introduced(hello, spec)
+    for role, name in FILES.items():
+        if role in hello.roles:
+            step = _rows(subject, hello, cases[name], place)
+            yield step
+            if step.ends:
+                return
+            yield _no_log(subject, cases[name], place)
+    if DECODE not in hello.roles:
+        return
     for name in ROWS:
         step = _rows(subject, hello, cases[name], place)
         yield step
@@ -162,8 +174,8 @@ def _feature(subject: Subject, hello: Hello, case: DecoderCase, place: Path) -> 
 
 
 def _no_log(subject: Subject, case: DecoderCase, place: Path) -> Step:
-    """A file that is no log must be refused, and the next request answered."""
-    title = "it refuses a file that is no log"
+    """A file of another kind must be refused, and the next request answered."""
+    title = f"it refuses a file that is no {'log' if case.role == DECODE else 'data file'}"
     answer = _answer(subject, replace(case, log=_NO_LOG, id="no/log"), place)
     if answer.failure is not None:
         return Step(StepOutcome.WRONG, title, _failure(answer))

@@ -195,7 +195,7 @@ def _decoders(summary: Summary) -> dict[str, Any]:
     counts = [matrix.counts(subject.id) for subject in matrix.judged]
     return {
         "matrix": matrix,
-        "suite": matrix.suite,
+        "suites": matrix.suites.values(),
         "decoders": matrix.judged if matrix else [],
         "absent": matrix.absent,
         "short": names,

@@ -64,12 +64,17 @@ class Defect:
 class Matrix:
     """Filled record by record. It is false while there is no Case or no decoder."""
 
-    suite: Suite | None = None
+    suites: dict[str, Suite] = field(default_factory=dict)  # by name, in the order in which they were told
     cases: dict[str, CaseInfo] = field(default_factory=dict)
     decoders: dict[str, Subject] = field(default_factory=dict)  # id -> record; also those that could not be had
     verdicts: dict[str, dict[str, CaseVerdict]] = field(default_factory=dict)  # subject -> case -> the worst verdict
     checks: set[tuple[str, str]] = field(default_factory=set)  # check and subject whose verdicts stand here
     issues: list[KnownIssue] = field(default_factory=list)
+
+    @property
+    def suite(self) -> Suite | None:
+        """The first suite of the run."""
+        return next(iter(self.suites.values()), None)
 
     def __bool__(self) -> bool:
         return bool(self.cases and self.decoders)

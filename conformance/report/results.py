@@ -138,7 +138,7 @@ class Summary:
                 self.subjects[record.id] = record
                 self.matrix.add_subject(record)
             case Suite():
-                self.matrix.suite = record
+                self.matrix.suites[record.name] = record
             case CaseInfo():
                 self.matrix.cases[record.id] = record
             case KnownIssue():

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.decoder_case import DECODE
 from conformance.cases.files import dump_case
+from conformance.checks.decoders.data_files import load_files
 from conformance.checks.decoders.replay import decoder_json, decoder_sql
 from conformance.checks.decoders.suite import load_suite
-from conformance.checks.decoders.suite.archive import files_of, write_archive
+from conformance.checks.decoders.suite.archive import DATA_FILES, LOGS, files_of, write_archive
 from conformance.checks.suite import CAPTURE, row_changes, suite
 from conformance.console import narrate
 from conformance.harness.promoted import PromotionError
@@ -46,6 +48,7 @@ Numbers keep MySQL's text.
 The description event and the positions in `{capture}` are the export's, all else is as it was recorded.
 
 `decoders/` holds the suite for decoders: logs with names, over every row type. Its README says how it is read.
+`data-files/` holds the suite for readers of InnoDB's data files.
 """
 
 
@@ -54,7 +57,7 @@ def listed(requirements: Sequence[str]) -> list[str]:
     if wrong := [name for name in requirements if name not in REQUIREMENTS]:
         raise unknown("requirement", wrong, REQUIREMENTS)
     rows = [(item.id, item.case.kind, item.case.requirements, item.origin) for item in suite_cases()]
-    rows += [(entry.case.id, entry.case.kind, entry.case.requirements, entry.case.title) for entry in _decoders()]
+    rows += [(entry.case.id, entry.case.kind, entry.case.requirements, entry.case.title) for entry in _subjects()]
     found = [row for row in rows if not requirements or set(requirements) & set(row[2])]
     if not found:
         raise Usage(f"no Case of the suite is for {', '.join(requirements)}")
@@ -66,18 +69,19 @@ def listed(requirements: Sequence[str]) -> list[str]:
 
 def shown(identity: str, form: str) -> str:
     """A Case as JSON, or as a SQL script with what is expected as comments."""
-    if entry := next((entry for entry in _decoders() if entry.case.id == identity), None):
+    if entry := next((entry for entry in _subjects() if entry.case.id == identity), None):
         return (decoder_json(entry.case) if form == "json" else decoder_sql(entry.case)) + "\n"
     item = _find(identity)
     return _json(item) if form == "json" else script_of(item.case)
 
 
 def export_suite(identities: Sequence[str], directory: Path | None, archive: Path | None) -> None:
-    """Write Cases, all or those named, as files into a directory, and those for decoders into an archive."""
-    logs = {entry.case.id: entry for entry in _decoders()}
+    """Write Cases, all or those named, as files into a directory, and those for decoders into an archive too."""
+    known = {entry.case.id: entry for entry in _subjects()}
     wanted = dict.fromkeys(identities)
-    items = [_find(identity) for identity in wanted if identity not in logs] if wanted else list(suite_cases())
-    entries = [logs[identity] for identity in wanted if identity in logs] if wanted else list(logs.values())
+    items = [_find(identity) for identity in wanted if identity not in known] if wanted else list(suite_cases())
+    chosen = [known[identity] for identity in wanted if identity in known] if wanted else list(known.values())
+    entries, files = ([entry for entry in chosen if (entry.case.role == DECODE) is logs] for logs in (True, False))
     try:
         if directory is not None:
             _prepare(directory)
@@ -88,14 +92,16 @@ def export_suite(identities: Sequence[str], directory: Path | None, archive: Pat
                 for item in items
             ]
             (directory / "index.json").write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
-            _write_decoders(entries, directory / "decoders")
+            _write_files(files_of(load_suite().version, entries, LOGS), directory / "decoders")
+            _write_files(files_of(load_files().version, files, DATA_FILES), directory / "data-files")
         if archive is not None:
             _write_archive(entries, archive)
     except OSError as problem:
         raise CouldNotRun(f"{problem.filename or directory}: {problem.strerror or problem}") from problem
     recorded = sum(item.recording is not None for item in items)
     if directory is not None:
-        narrate(f"{len(items)} Cases in {directory}, {recorded} with a binary log; {len(entries)} logs for decoders")
+        told = f"{len(entries)} logs for decoders, {len(files)} data files"
+        narrate(f"{len(items)} Cases in {directory}, {recorded} with a binary log; {told}")
     if archive is not None:
         narrate(f"{len(entries)} logs for decoders in {archive}")
 
@@ -108,12 +114,13 @@ def suite_cases() -> Iterable[SuiteCase]:
         raise Usage(str(problem)) from problem
 
 
-def _decoders() -> tuple[Entry, ...]:
-    return load_suite().entries
+def _subjects() -> tuple[Entry, ...]:
+    """The Cases of subjects: logs, then data files."""
+    return (*load_suite().entries, *load_files().entries)
 
 
-def _write_decoders(entries: Sequence[Entry], directory: Path) -> None:
-    for name, data in files_of(load_suite().version, entries):
+def _write_files(files: Iterable[tuple[str, bytes]], directory: Path) -> None:
+    for name, data in files:
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
@@ -127,7 +134,7 @@ def _find(identity: str) -> SuiteCase:
     for item in suite_cases():
         if item.id == identity:
             return item
-    known = [item.id for item in suite_cases()] + [entry.case.id for entry in _decoders()]
+    known = [item.id for item in suite_cases()] + [entry.case.id for entry in _subjects()]
     raise unknown("Case", [identity], known, hint="binlog-lab cases list names those of the suite")
 
 

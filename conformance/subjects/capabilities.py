@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.cases.decoder_case import DECODE, ROWS, SDI
+
 ROLES: Final = {
-    "decode": "gives the row changes of a binary log",
+    DECODE: "gives the row changes of a binary log",
     "decode_json": "gives the document of a JSONB value",
     "apply": "applies diffs to a document",
     "print": "prints a binary log as mysqlbinlog does",
+    ROWS: "gives the rows of an InnoDB data file",
+    SDI: "gives the dictionary information (SDI) of an InnoDB data file",
 }
 
 FILE: Final = "file"

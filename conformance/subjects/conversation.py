@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.cases.decoder_case import DECODE, ROWS, SDI
 from conformance.subjects.answers import Answer, Failure, Hello, SubjectUnavailable
 from conformance.subjects.child import Child, Limits, Stopped
 from conformance.subjects.protocol import (
@@ -21,6 +22,7 @@ from conformance.subjects.protocol import (
     read_marks,
     read_object,
 )
+from conformance.subjects.stored_data import read_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -76,12 +78,12 @@ class Conversation:
         assert self._hello is not None
         return self._hello
 
-    def decode(self, _case: DecoderCase | None, path: str) -> Answer:
-        """Ask for the row changes of a log."""
-        return self.request("decode", path)
+    def decode(self, case: DecoderCase | None, path: str) -> Answer:
+        """Ask for the row changes of a log, or for what a data file has."""
+        return self.request(DECODE if case is None else case.role, path)
 
     def request(self, method: str, path: str | None = None, **parameters: Any) -> Answer:
-        """Ask for something; ``path`` is a log's."""
+        """Ask for something; ``path`` is that of a log or of a data file."""
         begun = time.perf_counter()
         try:
             child = self._start()
@@ -167,8 +169,10 @@ def _result(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer(method: str, answer: dict[str, Any], stderr: str) -> Answer:
+    stored = method in (ROWS, SDI)
     if "error" in answer:
-        changes = read_changes(answer.get("changes") or [])
+        found = answer.get(method if stored else "changes") or []
+        changes = read_items(method, found) if stored else read_changes(found)
         return Answer(
             error=read_error(answer["error"]),
             changes=changes,
@@ -176,9 +180,10 @@ def _answer(method: str, answer: dict[str, Any], stderr: str) -> Answer:
             stderr=stderr,
         )
     result = answer["result"]
-    key = _VALUES.get(method, "changes")
+    key = _VALUES.get(method, method if stored else "changes")
     if key not in result:
         raise Malformed(f"the result of {method} has no {key!r}; it has {_keys(result) or 'nothing'}")
     if method in _VALUES:
         return Answer(value=result[key], stderr=stderr)
-    return Answer(changes=read_changes(result[key]), marks=read_marks(result.get("marks") or []), stderr=stderr)
+    changes = read_items(method, result[key]) if stored else read_changes(result[key])
+    return Answer(changes=changes, marks=read_marks(result.get("marks") or []), stderr=stderr)

@@ -1,14 +1,16 @@
-"""The one-shot command, ``cmd:PROGRAM … {file}``: a log in, lines of row changes out."""
+"""The one-shot command, ``cmd:PROGRAM … {file}``: a log in, lines of row changes out; or a data file, and its rows."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.decoder_case import DECODE
 from conformance.subjects.answers import Answer, Failure, Hello
 from conformance.subjects.capabilities import FILE
 from conformance.subjects.child import Child, Limits, Stopped, ending
 from conformance.subjects.protocol import Malformed, read_change, read_mark, read_object
+from conformance.subjects.stored_data import read_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +35,8 @@ class OneShot:
         """The introduction, as the caller gave it: a one-shot command does not introduce itself."""
         return self._hello
 
-    def decode(self, _case: DecoderCase | None, path: str) -> Answer:
-        """Run the command on a log."""
+    def decode(self, case: DecoderCase | None, path: str) -> Answer:
+        """Run the command on a log, or on a data file."""
         begun = time.perf_counter()
         child = Child([word.replace(PLACE, path) for word in self._command], self._limits)
         failure: Failure | None = None
@@ -52,7 +54,12 @@ class OneShot:
             failure, detail = Failure.CRASHED, f"{ending(status)}{silent}"
         elif failure is None and status:
             error = stderr.splitlines()[-1].strip()
-        changes, marks, wrong = read_lines(output, whole=failure is None)
+        marks: tuple[Mark, ...] = ()
+        if case is None or case.role == DECODE:
+            changes, marks, wrong = read_lines(output, whole=failure is None)
+        else:
+            changes, wrong = read_output(case.role, output, whole=failure is None and not error)
+            wrong = "" if error else wrong  # what is refused may break off
         if wrong and failure is None:
             failure, detail, error = Failure.GARBLED, wrong, ""
         return Answer(

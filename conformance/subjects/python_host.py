@@ -3,7 +3,8 @@
 It needs the standard library alone, so that the Python of any virtual environment can run it as a file. The object has
 a method ``decode(path)``, or is such a function. It returns or yields row changes; an exception is a refusal, and what
 was yielded before counts. ``{"mark": {...}}`` among the changes is a mark. The object may have ``hello()``,
-``decode_json(bytes)``, ``apply(document, diffs)`` and ``print(path)`` as well. A class is called without arguments.
+``decode_json(bytes)``, ``apply(document, diffs)`` and ``print(path)`` as well. For data files it has ``rows(path)`` and
+``sdi(path)``, which return or yield as ``decode`` does. A class is called without arguments.
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ def introduction(subject: Any, name: str) -> dict[str, Any]:
     return {"name": name, **own}
 
 
-def decode(subject: Any, path: str) -> dict[str, Any]:
-    """The answer to ``decode``: a result, or an error with the changes before it."""
+def decode(read: Any, path: str, key: str = "changes") -> dict[str, Any]:
+    """The answer to ``decode``: a result, or an error with the changes before it. ``key``: what the answer has."""
     changes: list[Any] = []
     marks: list[Any] = []
-    found = {"changes": changes, "marks": marks}
+    found = {key: changes, "marks": marks}
     try:
-        for item in (subject.decode if hasattr(subject, "decode") else subject)(path):
+        for item in read(path):
             is_mark = isinstance(item, dict) and set(item) == {"mark"}
             (marks if is_mark else changes).append(item["mark"] if is_mark else item)
     except Exception as problem:  # noqa: BLE001 - any exception of the subject is its refusal
@@ -73,7 +74,9 @@ def answer(subject: Any, name: str, request: dict[str, Any]) -> dict[str, Any]:
         if method == "bye":
             return {"result": {}}
         if method == "decode":
-            return decode(subject, request["path"])
+            return decode(subject.decode if hasattr(subject, "decode") else subject, request["path"])
+        if method in ("rows", "sdi"):
+            return decode(getattr(subject, method), request["path"], method)
         if method == "decode_json":
             return {"result": {"document": subject.decode_json(base64.b64decode(request["base64"]))}}
         if method == "apply":

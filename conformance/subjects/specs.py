@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
+from conformance.cases.decoder_case import DECODE
 from conformance.messages import did_you_mean
 from conformance.subjects.answers import Hello, Subject, SubjectUnavailable
-from conformance.subjects.capabilities import CAPABILITIES, FILE
+from conformance.subjects.capabilities import CAPABILITIES, FILE, ROLES
 from conformance.subjects.child import Limits
 from conformance.subjects.conversation import Conversation
 from conformance.subjects.one_shot import PLACE, OneShot
@@ -34,7 +35,7 @@ KINDS: Final = {
     "wire": "wire:PROGRAM …",
 }
 BUILTIN: Final = "builtin"
-OPTIONS: Final = ("capabilities", "hello-timeout", "limit", "name", "source", "timeout", "version")
+OPTIONS: Final = ("capabilities", "hello-timeout", "limit", "name", "roles", "source", "timeout", "version")
 SOURCES: Final = ("mysql", "lab")  # what a client connects to
 _TAIL: Final = re.compile(r"\?([a-z-]+=[^&\s'\"]*(?:&[a-z-]+=[^&\s'\"]*)*)$")
 _SECRET: Final = re.compile(r"(?i)((?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key)['\"]?[=: ])[^\s&'\"]+")
@@ -136,6 +137,8 @@ def parse_subject(text: str) -> SubjectSpec:
         raise SubjectSpecError(f"subject {kind}: names nothing; expected {KINDS[kind]}")
     if kind in ("cmd", "jsonl"):
         _check_command(kind, target)
+    if kind != "cmd" and "roles" in options:
+        raise SubjectSpecError(f"subject {shown(words)}: it says its roles itself; roles is for one-shot commands")
     if kind == "py" and not re.fullmatch(r"[\w.]+:[\w.]+", target):
         raise SubjectSpecError(f"subject {shown(words)}: expected py:MODULE:OBJECT, such as py:my_decoder:decode")
     return _checked(_with_source(SubjectSpec(kind, target, options, whole), connects=kind == "wire"))
@@ -169,8 +172,18 @@ def _words(target: str) -> list[str]:
 
 def _checked(spec: SubjectSpec) -> SubjectSpec:
     """The spec, after its limits and its capabilities have been read once."""
-    _ = spec.limits, _declared(spec)
+    _ = spec.limits, _declared(spec), _roles(spec, {})
     return spec
+
+
+def _roles(spec: SubjectSpec, declared: dict[str, Any]) -> tuple[str, ...]:
+    """The roles of a one-shot command."""
+    words = spec.options.get("roles")
+    found = list(declared.get("roles", (DECODE,))) if words is None else [word for word in words.split(",") if word]
+    try:
+        return check_words("roles", found, ROLES)
+    except Malformed as error:
+        raise SubjectSpecError(f"subject {spec}: {error}") from None
 
 
 def _declared(spec: SubjectSpec) -> dict[str, Any]:
@@ -225,6 +238,7 @@ def _one_shot(spec: SubjectSpec, declared: dict[str, Any]) -> Subject:
     hello = Hello(
         name=str(spec.options.get("name") or declared.get("name") or Path(command[0]).name),
         version=str(spec.options.get("version") or declared.get("version") or ""),
+        roles=_roles(spec, declared),
         capabilities=declared.get("capabilities", (FILE,)),
         note=str(declared.get("note") or ""),
     )

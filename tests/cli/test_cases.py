@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cases.files import load_any_case, validate
+from conformance.checks.decoders.data_files import load_files
 from conformance.checks.decoders.suite import load_suite
 from conformance.checks.decoders.suite.archive import load_suite as read_archive
 from conformance.checks.diff_conditions.cases import CONDITIONS
@@ -74,7 +75,8 @@ def test_list_prints_one_line_a_case(capsys: pytest.CaptureFixture[str]) -> None
     code, out, err = run(capsys, "list")
     assert code == 0
     rows = out.splitlines()
-    assert [row.split()[0] for row in rows] == [item.id for item in suite()] + [case.id for case in load_suite().cases]
+    of_subjects = (*load_suite().cases, *load_files().cases)
+    assert [row.split()[0] for row in rows] == [item.id for item in suite()] + [case.id for case in of_subjects]
     assert f"{len(rows)} Cases" in err
     assert "update   [FR2]" in next(row for row in rows if row.startswith(WITNESS))
 
@@ -161,6 +163,23 @@ def test_an_export_has_the_logs_for_decoders(exported: Path) -> None:
         assert (place / "log.binlog").read_bytes() == entry.case.log
         assert (place / "expected.jsonl").read_bytes().decode().split("\n") == [*entry.expected, ""]
         assert (place / "resolved.jsonl").exists() == (entry.resolved != entry.expected)
+
+
+def test_an_export_has_the_data_files_for_their_readers(exported: Path) -> None:
+    folder = exported / "data-files"
+    index = json.loads((folder / "index.json").read_text("utf-8"))
+    assert [item["id"] for item in index["cases"]] == [case.id for case in load_files().cases]
+    for case in load_files().cases:
+        assert (folder / case.id / "table.ibd").read_bytes() == case.log
+        assert len(lines(folder / case.id / "expected.jsonl")) == len(case.expected)
+    assert "SHOW CREATE TABLE" in (folder / "README.md").read_text("utf-8")
+
+
+def test_show_prints_the_sql_of_a_data_file(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "show", "rows/deleted", "--as", "sql")
+    assert code == 0
+    assert "FLUSH BINARY LOGS" not in out
+    assert "-- while another session keeps its snapshot: \nDELETE FROM t WHERE id IN (2, 4);" in out
 
 
 def test_named_cases_for_decoders_are_exported_alone(tmp_path: Path) -> None:

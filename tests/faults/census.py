@@ -50,7 +50,7 @@ KINDS: Final = (
     Kind("live", "a changed function of the reference, under the main job", "python -m tests.faults --live"),
     Kind("servers", "a faulty server, or model, under the kit's own checks", "python -m tests.faults --servers"),
     Kind("spark", "a changed model or applier in Spark's workers, under a budget", "python -m tests.faults --spark"),
-    Kind("subjects", "a decoder with one defect, under the suite for decoders", _TESTS, ("tests/subjects/",)),
+    Kind("subjects", "a decoder or data file reader with one defect, under its suite", _TESTS, ("tests/subjects/",)),
     Kind("parts", "what breaks one part of a requirement, under its judge", _TESTS, ("tests/requirements/test_parts",)),
     Kind("doubles", "an older version that is played wrongly, under the kit's own checks", _TESTS, ("tests/doubles/",)),
     Kind("versions", "a wrong cell of the table of versions, under its tests", _TESTS, ("tests/requirements/",)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 import time
@@ -9,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.decoder_case import DecoderCase, Equality
+from conformance.cases.decoder_case import DECODE, DecoderCase, Equality
 from conformance.cases.shrinking.logs import shrink_log
 from conformance.judge.decoding.difference import MISSING, Difference, DifferenceKind
 from conformance.judge.decoding.exact_json import parse
@@ -91,7 +92,7 @@ def defects_of(
 
 
 class _Witness:
-    """One Case of a signature, and the question whether another log shows the same."""
+    """One Case of a signature, and the question whether another log shows the same. A data file stays as it is."""
 
     def __init__(
         self,
@@ -112,7 +113,7 @@ class _Witness:
         """The defect with its smallest log; ``None`` if its signature never came first."""
         case, judged = self.case, self.judged
         slow = judged.verdict is Verdict.TIMEOUT or judged.answer.seconds > _SLOW
-        if not slow:
+        if not slow and case.role == DECODE:
             fails = self.same_changes if SERVER in self.subject.hello.capabilities else self.shows
             log, sparse = shrink_log(case.log, fails, seconds=seconds, sparse=case.sparse, rules_for=rules_of)
             if log != case.log and not (sparse or self.reading.error or self.reads(log)):
@@ -139,6 +140,8 @@ class _Witness:
         )  # fmt: skip
 
     def _lines(self, case: DecoderCase, *, resolve: bool) -> tuple[str, ...]:
+        if case.role != DECODE:
+            return tuple(json.dumps(change, ensure_ascii=False, default=str) for change in case.expected)
         return read_log(case.log, case.file_name, resolve=resolve, sparse=case.sparse).lines
 
     def case_of(self, log: bytes, sparse: int) -> DecoderCase | None:
@@ -247,6 +250,7 @@ _FACTS: Final = {
     DifferenceKind.ALTERED: "{what} arrives altered: {got} instead of {expected}",
     DifferenceKind.TYPE: "{what} arrives without its type: {got} instead of {expected}",
 }
+_OF_FILES: Final = {"the row change of an event": "a row", "row change": "row", "the log": "the file"}
 _ARTICLES: Final = {"ENUM", "INT", "INTEGER", "UNSIGNED", "OPAQUE", "OBJECT", "ARRAY"}
 
 
@@ -257,7 +261,8 @@ def sentence(defect: Defect) -> str:
     if judgement.verdict in (Verdict.CRASH, Verdict.TIMEOUT) or not (defect.difference or said):
         return _ended(judgement.message)
     if judgement.verdict is Verdict.REFUSED:
-        return _ended(f"it refuses the log of “{defect.case.title}”: {_cut(said, 2 * _SHOWN)}")
+        thing = "log" if defect.case.role == DECODE else "file"
+        return _ended(f"it refuses the {thing} of “{defect.case.title}”: {_cut(said, 2 * _SHOWN)}")
     found = defect.difference
     assert found is not None
     fact = _FACTS[found.kind].format(
@@ -268,6 +273,9 @@ def sentence(defect: Defect) -> str:
         expected=_cut(found.expected),
         got=_cut(found.got),
     )
+    if defect.case.role != DECODE:
+        for words, of_files in _OF_FILES.items():
+            fact = fact.replace(words, of_files)
     if found.cause and "{cause}" not in _FACTS[found.kind] and found.kind is not DifferenceKind.TYPE:
         fact += f" ({found.cause})"
     if judgement.verdict is Verdict.SILENT_LOSS:

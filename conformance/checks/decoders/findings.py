@@ -16,7 +16,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
+from conformance.cases.decoder_case import DECODE, Allowed, DecoderCase, Equality
 from conformance.harness.findings import write_private
 from conformance.judge.decoding.exact_json import parse
 from conformance.verdict import Verdict
@@ -157,14 +157,13 @@ def report(finding: DecoderFinding) -> str:
 
 def _lines(finding: DecoderFinding) -> Iterator[str]:
     subject, case = finding.subject, finding.case
+    thing = _thing(case)
     name = subject.name or subject.id
     yield f"# {name} {subject.version or ''}".rstrip() + f": {finding.signature}"
     if finding.private:
         yield ""
-        yield (
-            "Private until the maintainer has answered: whoever can write to a source's binary log can do this to "
-            "every reader."
-        )
+        who = "can write to a source's binary log" if case.role == DECODE else "can give somebody a data file"
+        yield f"Private until the maintainer has answered: whoever {who} can do this to every reader."
     if finding.proof and finding.proof != REPRODUCED:
         yield ""
         yield f"**Not to be sent: {finding.proof}.** {NOT_SENT}"
@@ -188,7 +187,7 @@ def _lines(finding: DecoderFinding) -> Iterator[str]:
     yield f"- {name} {subject.version or 'of unknown version'}{f', {subject.url}' if subject.url else ''}"
     origin = f"MySQL {case.server_version}" if case.server_version else "binlog-lab, byte for byte as a server would"
     smaller = finding.size_before is not None and finding.size_before != len(case.log)
-    yield f"- the log: written by {origin}{', then made smaller by binlog-lab' if smaller else ''}"
+    yield f"- the {thing}: written by {origin}{', then made smaller by binlog-lab' if smaller else ''}"
     yield f"- found with binlog-lab {__version__}, Case `{case.id}` rev {case.rev}"
     yield ""
     yield "## Expected"
@@ -225,29 +224,36 @@ def _lines(finding: DecoderFinding) -> Iterator[str]:
 
 def _reproduction(finding: DecoderFinding) -> Iterator[str]:
     case = finding.case
-    before = f", shrunk from {finding.size_before:,}" if finding.size_before else ""
+    shrunk = finding.size_before not in (None, len(case.log))
+    before = f", shrunk from {finding.size_before:,}" if shrunk else ""
     size = f"{len(case.log):,} bytes{before}, SHA-256 {hashlib.sha256(case.log).hexdigest()}"
     log = os.path.basename(case.file_name)  # noqa: PTH119
     if len(case.log) <= _INLINE:
-        yield f"This makes the log ({size}):"
+        yield f"This makes the {_thing(case)} ({size}):"
         yield ""
         lines = base64.encodebytes(case.log).decode().split()
         yield from _block("\n".join([f"base64 -d >{shlex.quote(log)} <<'END'", *lines, "END"]), "sh")
     else:
-        yield f"The log is `{log}` beside this file ({size})."
+        yield f"The {_thing(case)} is `{log}` beside this file ({size})."
     yield ""
     if finding.script:
         yield ""
-        yield f"`{SCRIPT}` beside this file has the log in it and calls the program alone. It printed here:"
+        yield f"`{SCRIPT}` beside this file has the {_thing(case)} in it and calls the program alone. It printed here:"
         yield ""
         yield from _block(finding.said)
         yield ""
-    yield f"Read `{log}` as any binary log. What must come out is under Expected, whole in `{EXPECTED}`."
+    kind = "binary log" if case.role == DECODE else "data file of InnoDB"
+    yield f"Read `{log}` as any {kind}. What must come out is under Expected, whole in `{EXPECTED}`."
     if case.statements:
         yield ""
-        yield "A server writes such a log from:"
+        yield f"A server writes such a {_thing(case)} from:"
         yield ""
         yield from _block("\n".join(f"{text.rstrip(';')};" for text in (*case.prepare, *case.statements)), "sql")
+
+
+def _thing(case: DecoderCase) -> str:
+    """The word for what the subject reads."""
+    return "log" if case.role == DECODE else "data file"
 
 
 def _changes(changes: Sequence[dict[str, Any]]) -> Iterator[str]:

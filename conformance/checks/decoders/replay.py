@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from conformance.cases.decoder_case import DECODE
 from conformance.console import narrate
 from conformance.exit_code import ExitCode
 from conformance.messages import printable
@@ -31,10 +32,11 @@ _STDERR: Final = 5  # lines
 
 def chosen(words: Sequence[str]) -> list[DecoderCase]:
     """The Cases that words such as ``decoder:diffs/*`` name."""
+    from conformance.checks.decoders.data_files import load_files
     from conformance.checks.decoders.generated import named_case
     from conformance.checks.decoders.suite import load_suite
 
-    cases = load_suite().cases
+    cases = (*load_suite().cases, *load_files().cases)
     found: dict[str, DecoderCase] = {}
     for word in words:
         pattern = word.removeprefix(PREFIX)
@@ -144,21 +146,22 @@ def print_decoders(words: Sequence[str], form: str) -> None:
 
 
 def decoder_sql(case: DecoderCase) -> str:
-    """The SQL that makes a Case's log again."""
+    """The SQL that makes a Case's log or data file again."""
     if not case.statements:
         raise Usage(f"{case.id}: the kit wrote this log; no SQL makes it", hint="--as json prints the log")
     before = [f"{statement};" for statement in case.prepare]
-    return "\n".join(
-        [f"-- {case.id}: {case.title}", *before, "FLUSH BINARY LOGS;", *(f"{one};" for one in case.statements)]
-    )
+    begin = ["FLUSH BINARY LOGS;"] if case.role == DECODE else []
+    return "\n".join([f"-- {case.id}: {case.title}", *before, *begin, *(f"{one};" for one in case.statements)])
 
 
 def decoder_json(case: DecoderCase) -> str:
     """All about a Case, its changes and its log included."""
+    from conformance.checks.decoders.data_files import load_files
     from conformance.checks.decoders.suite import load_suite
     from conformance.checks.decoders.suite.archive import described
 
-    entry = next(entry for entry in load_suite().entries if entry.case.id == case.id)
+    suite = load_suite() if case.role == DECODE else load_files()
+    entry = next(entry for entry in suite.entries if entry.case.id == case.id)
     lines = (("expected", entry.expected), ("resolved", entry.resolved))
     data = {**described(entry), **{name: [json.loads(line) for line in found] for name, found in lines}}
     return json.dumps({**data, "log": case.log.hex()}, indent=1, ensure_ascii=False)

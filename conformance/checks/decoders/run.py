@@ -14,6 +14,7 @@ from conformance.checks.decoders.known_issues import issues_of
 from conformance.checks.decoders.log_bytes import log_bytes
 from conformance.harness.decoders import subject_record
 from conformance.harness.findings import StoredCase
+from conformance.judge.decoding.fitting import DATA_FILES, DECODERS, protocol_beside
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.stream import CaseInfo, Suite
 from conformance.verdict import Verdict
@@ -24,37 +25,52 @@ if TYPE_CHECKING:
     from conformance.cases.decoder_case import DecoderCase
     from conformance.checks.decoders.accusations.proof import Proof
     from conformance.checks.decoders.defects import Defect
+    from conformance.checks.decoders.suite import Suite as CaseSuite
     from conformance.harness.check import Check
     from conformance.harness.decoders import JudgedCase
     from conformance.harness.recorder import BlockRecord
     from conformance.stream import Subject
 
-PROTOCOL: Final = "DEC23"  # each answer to a Case is in the form of the protocol, or is not
 FINDINGS: Final = "findings"  # in the report's directory
 GROUP: Final = "shrunk"  # of the Cases that a run makes itself
 _STDERR: Final = 2_000  # characters in a record
 
 
 def requirements_of(named: Iterable[str]) -> tuple[str, ...]:
-    """Return a Case's requirements about decoders, and that of the protocol, which every Case is about."""
-    own = [name for name in named if name.startswith("DEC")]
-    return tuple(dict.fromkeys([*own, PROTOCOL]))
+    """Return a Case's requirements about subjects, and that of the protocol, which every Case is about."""
+    own = list(filter(about_subjects, named))
+    return tuple(dict.fromkeys([*own, protocol_beside(own)]))
 
 
-def tell_suite(check: Check, version: str, digest: str, cases: int) -> None:
-    """Write the records about the suite and about public reports on the subject, before its first Case."""
-    if not check.lab.findings.first("decoders: suite"):
+def about_subjects(requirement: str) -> bool:
+    """Whether a requirement is about decoders or readers of data files."""
+    return requirement.startswith((DECODERS, DATA_FILES))
+
+
+def _tell(check: Check, suite: CaseSuite) -> None:
+    """Write the records about a suite and about public reports on the subject, before its first Case."""
+    if not check.lab.findings.first(f"decoders: {suite.name}"):
         return
-    check.write(Suite(version=version, digest=digest, cases=cases))
+    check.write(Suite(version=suite.version, digest=suite.digest, cases=len(suite.cases), name=suite.name))
+    if not check.lab.findings.first("decoders: issues"):
+        return
     for issue in issues_of({check.subject, check.lab.decoder.hello.name}):
         check.write(issue)
 
 
-def judge_cases(check: Check, cases: Sequence[DecoderCase]) -> None:
-    """Judge the subject's answers to some Cases; only those about the requirements that the user asked for."""
+def judge_cases(check: Check, cases: Sequence[DecoderCase], suite: CaseSuite | None = None) -> None:
+    """Judge the subject's answers to some Cases; only those about the requirements that the user asked for.
+
+    Nothing is said of Cases for another role than the subject's: they are not judged.
+    """
     asked = check.lab.settings.requirements
-    chosen = [case for case in cases if not asked or not asked.isdisjoint(requirements_of(case.requirements))]
     subject = check.lab.decoder
+    cases = [case for case in cases if case.role in subject.hello.roles]
+    if not cases:
+        return
+    if suite is not None:
+        _tell(check, suite)
+    chosen = [case for case in cases if not asked or not asked.isdisjoint(requirements_of(case.requirements))]
     with check.block(cases=None) as block:
         for number, case in enumerate(chosen, 1):
             check.write(info_of(case))

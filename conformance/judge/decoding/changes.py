@@ -102,6 +102,24 @@ class Changes:
         return min(1.9, (0.2 if columns else 0.0) + min(share, 1.0) + facts * 0.15)
 
 
+def in_order(expected: Rows, got: Sequence[Any]) -> list[Any]:
+    """Changes that stand for rows of a file, in the order of the expected ones: rows have none of their own.
+
+    A row is known by its table and the first column of that, which is the key.
+    """
+    keys: dict[tuple[str, str], str] = {}
+    places: dict[tuple[str, str, str], int] = {}
+    for place, change in enumerate(expected):
+        keys.setdefault((change["schema"], change["table"]), next(iter(change["after"])))
+        places.setdefault(_identity(change, keys), place)
+    return sorted(got, key=lambda change: places.get(_identity(change, keys), len(expected)))
+
+
+def _identity(change: dict[str, Any], keys: dict[tuple[str, str], str]) -> tuple[str, str, str]:
+    schema, table = change["schema"], change["table"]
+    return schema, table, str(change["after"].get(keys.get((schema, table))))
+
+
 def _summary(change: Any) -> Any:
     if not isinstance(change, dict):
         return change

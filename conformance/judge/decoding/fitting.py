@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.cases.decoder_case import Equality
+from conformance.cases.decoder_case import DECODE, Equality
 from conformance.judge.decoding.difference import DifferenceKind
 
 if TYPE_CHECKING:
@@ -12,8 +12,12 @@ if TYPE_CHECKING:
 
     from conformance.judge.decoding.difference import Difference
 
+DECODERS: Final = "DEC"  # requirements of decoders begin so
+DATA_FILES: Final = "DAT"  # those of readers of data files
 PROTOCOL: Final = "DEC23"
 DAMAGE: Final = "DEC22"
+PROTOCOL_OF_READERS: Final = "DAT8"
+DAMAGE_OF_READERS: Final = "DAT7"
 TYPES: Final = "DEC9"
 _PARTIAL: Final = "PARTIAL_UPDATE_ROWS_EVENT"
 _STREAM: Final = ("DEC14", "DEC15", "DEC16", "DEC17", "DEC18", "DEC19", "DEC20", "DEC21", "DEC22")
@@ -30,15 +34,39 @@ _CONTAINERS: Final = frozenset(("OBJECT", "ARRAY"))
 
 
 def first_of(requirements: Sequence[str]) -> str:
-    """A Case's first requirement of decoders."""
-    return next((name for name in requirements if name.startswith("DEC")), PROTOCOL)
+    """A Case's first requirement of decoders, or of readers of data files."""
+    return next((name for name in requirements if name.startswith((DECODERS, DATA_FILES))), PROTOCOL)
+
+
+def damage_of(role: str) -> str:
+    """The requirement about damaged inputs, for subjects in this role."""
+    return DAMAGE if role == DECODE else DAMAGE_OF_READERS
+
+
+def protocol_of(role: str) -> str:
+    """The requirement about the form of answers, for subjects in this role."""
+    return PROTOCOL if role == DECODE else PROTOCOL_OF_READERS
+
+
+def protocol_beside(requirements: Sequence[str]) -> str:
+    """The requirement about the form of answers that belongs to a Case's others."""
+    return PROTOCOL_OF_READERS if first_of(requirements).startswith(DATA_FILES) else PROTOCOL
 
 
 def requirement_of(requirements: Sequence[str], difference: Difference) -> str:
     """The requirement that the difference breaks. A Case without a fitting one names its first."""
+    if first_of(requirements).startswith(DATA_FILES):
+        return _of_data_files(requirements, difference)
     if difference.level is Equality.TYPE and difference.kind is not DifferenceKind.ALTERED:
         return TYPES
     fitting = _fitting(difference)
+    return next((name for name in requirements if name in fitting), first_of(requirements))
+
+
+def _of_data_files(requirements: Sequence[str], difference: Difference) -> str:
+    """The requirement of readers of data files: about whole rows, or about values."""
+    whole = difference.kind.name.endswith("_CHANGE")
+    fitting = ("DAT1", "DAT2", "DAT6", "DAT7") if whole else ("DAT1", "DAT3", "DAT4", "DAT5", "DAT6")
     return next((name for name in requirements if name in fitting), first_of(requirements))
 
 

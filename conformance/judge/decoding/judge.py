@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
-from conformance.judge.decoding.changes import Changes, Compared
+from conformance.cases.decoder_case import DECODE, Allowed, DecoderCase, Equality
+from conformance.judge.decoding.changes import Changes, Compared, in_order
 from conformance.judge.decoding.difference import MISSING, WRONG, Difference, DifferenceKind
-from conformance.judge.decoding.fitting import DAMAGE, PROTOCOL, first_of, requirement_of
+from conformance.judge.decoding.fitting import damage_of, first_of, protocol_of, requirement_of
 from conformance.judge.decoding.log_columns import tables_of
 from conformance.judge.decoding.observed import CRASHED, TIMED_OUT, Mark, Observed
 from conformance.judge.decoding.signatures import signature_of, signature_of_text
@@ -59,12 +59,17 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
     if observed.failure:
         return _failed(case, observed)
     tables = tables_of(case)
-    compared = _compared(case, capabilities, observed, tables)
+    spoken = bool(observed.error or observed.marks)
+    if case.role == DECODE:
+        compared = _compared(case, capabilities, observed, tables)
+    else:
+        observed = replace(observed, changes=in_order(case.whole, observed.changes))
+        expected = case.expected if spoken else case.whole
+        compared = Changes(expected, expected, observed.changes, tables, tagged=_TYPES in capabilities).compare()
     differences = tuple(item for item in compared.differences if not _tolerated(case, item, observed, tables))
     level = _level(differences)
     relevant = tuple(item for item in differences if _LEVELS.index(item.level) <= _LEVELS.index(case.equality))
     hard = [item for item in relevant if item.level is not Equality.TYPE]
-    spoken = bool(observed.error or observed.marks)
     damaged = case.allowed is not Allowed.CHANGES
     ranked = [(_rank(item, observed, compared.last_partner, damaged=damaged), item) for item in hard]
     for verdict in (Verdict.SILENT_LOSS, Verdict.FAIL):
@@ -91,13 +96,15 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
             requirement=first if missing is None else requirement_of(case.requirements, missing),
         )
     if case.allowed is Allowed.ERROR and not spoken:
+        what, nothing = ("log", "no change") if case.role == DECODE else ("data file", "nothing")
+        damage = damage_of(case.role)
         return Judgement(
             verdict=Verdict.LENIENT,
             level=level,
             differences=differences,
-            message="the log is damaged, and the subject says nothing; no change before the damage is lost",
-            signature="no error for a damaged log",
-            requirement=DAMAGE if DAMAGE in case.requirements else first,
+            message=f"the {what} is damaged, and the subject says nothing; {nothing} before the damage is lost",
+            signature=f"no error for a damaged {what}",
+            requirement=damage if damage in case.requirements else first,
         )
     lost = next((item for item in relevant if item.level is Equality.TYPE), None)
     if lost is not None:
@@ -158,12 +165,13 @@ def _equal(level: Equality | None) -> str:
 
 def _failed(case: DecoderCase, observed: Observed) -> Judgement:
     verdict = {CRASHED: Verdict.CRASH, TIMED_OUT: Verdict.TIMEOUT}.get(observed.failure, Verdict.FAIL)
-    hostile = DAMAGE in case.requirements and verdict is not Verdict.FAIL
+    damage = damage_of(case.role)
+    hostile = damage in case.requirements and verdict is not Verdict.FAIL
     return Judgement(
         verdict=verdict,
         message=f"the subject {observed.failure}: {observed.detail[:_SHOWN]}".removesuffix(": "),
         signature=signature_of_text(observed.failure, observed.detail),
-        requirement=DAMAGE if hostile else PROTOCOL,
+        requirement=damage if hostile else protocol_of(case.role),
     )
 
 

@@ -1,5 +1,7 @@
 """The columns of a Case's tables: their types from the log's TABLE_MAPs, names that the log lacks from the Case's SQL.
 
+Those of a data file are defined by the Case.
+
 They say which forms of a value are permitted. Nothing of a subject's answer comes here.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from conformance.cases.decoder_case import DECODE, SDI
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.query import Query
 from conformance.reference.binlog.rows import LazyRows, RowsBody
@@ -15,7 +18,7 @@ from conformance.reference.errors import CodecError
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY
 from conformance.reference.tables.create_table import parse_definition
-from conformance.reference.tables.definitions import collation_id
+from conformance.reference.tables.definitions import collation_id, table_map
 from conformance.reference.text.columns import member_text
 
 if TYPE_CHECKING:
@@ -37,6 +40,7 @@ _NAMES: Final = {
     types.ENUM: "ENUM", types.SET: "SET", types.JSON: "JSON", types.GEOMETRY: "GEOMETRY", types.VECTOR: "VECTOR",
 }  # fmt: skip
 _STRINGS: Final = {types.STRING: ("CHAR", "BINARY"), types.VARCHAR: ("VARCHAR", "VARBINARY")}
+_UTF8: Final = 255  # utf8mb4_0900_ai_ci
 INTEGERS: Final = frozenset(_INTEGERS.values())
 
 
@@ -82,8 +86,26 @@ class LogTables:
         return known or self.by_name.get((change["schema"], change["table"]))
 
 
+class _EntryTables(LogTables):
+    """The dictionary information of a data file: entries of any type, each with a number and a document."""
+
+    def of(self, change: dict[str, Any]) -> LogTable | None:
+        """The columns of any entry."""
+        del change
+        return _ENTRY
+
+
+_ENTRY: Final = LogTable((LogColumn("name", "VARCHAR", collation=_UTF8), LogColumn("object", "JSON")), True,
+                         {"name": 0, "object": 1})  # fmt: skip
+_ENTRIES: Final = _EntryTables()
+
+
 def tables_of(case: DecoderCase) -> LogTables:
-    """The tables of the Case's log."""
+    """The tables of the Case's log, or of its data file."""
+    if case.role == SDI:
+        return _ENTRIES
+    if case.role != DECODE:
+        return _defined(case.definitions)
     return _tables_of(case.log, (*case.prepare, *case.statements))
 
 
@@ -108,6 +130,17 @@ def _tables_of(log: bytes, statements: tuple[str, ...]) -> LogTables:
             tables.by_name[table_map.schema, table_map.table] = table
     except CodecError:
         pass  # the Case's damage; changes before it have their tables
+    return tables
+
+
+@lru_cache(maxsize=1024)
+def _defined(definitions: tuple[str, ...]) -> LogTables:
+    """The tables of a data file."""
+    tables = LogTables()
+    for statement in definitions:
+        definition = parse_definition(statement)
+        known = _table(table_map(definition, "FULL"), definition)
+        tables.by_name[definition.schema, definition.name] = known
     return tables
 
 

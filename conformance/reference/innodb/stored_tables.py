@@ -256,7 +256,7 @@ def _parts(entry: Json, spaces: dict[int, tuple[str, Tablespace]]) -> tuple[Tabl
     places = []
     for name, index in zip(names, clustered_indexes(entry), strict=True):
         file, space = spaces.get(index.space_id, (None, None))
-        if space is None and len(spaces) == 1:
+        if space is None and len(spaces) == 1 and not entry["partitions"]:
             file, space = next(iter(spaces.values()))
             old = next(iter(indexes_in(space, entry, alone=True)), None)  # a file from before the dictionary
             file, space, index = (None, None, index) if old is None else (file, space, old)

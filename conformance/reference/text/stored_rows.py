@@ -36,10 +36,10 @@ PROLOGUE: Final = (
 _UNICODE: Final = frozenset(("utf8mb4", "utf8mb3"))
 
 
-def json_lines(table: StoredTable) -> Line:
-    """The JSON object of each row of a table."""
+def json_lines(table: StoredTable, form: Form = Form.PLAIN) -> Line:
+    """The JSON object of each row of a table. ``form`` is that of documents."""
     schema, name = table.name
-    writers = [(f"{quote(column.name)}: ", value_writer(column.info, Form.PLAIN)) for column in table.columns]
+    writers = [(f"{quote(column.name)}: ", value_writer(column.info, form)) for column in table.columns]
 
     def line(row: TableRow) -> str:
         values = [

@@ -24,7 +24,7 @@ def write_subjects(summary: Summary, path: Path) -> None:
 def build(summary: Summary) -> Iterator[str]:
     """The lines of ``subjects.md``: the matrix, then each subject with its defects."""
     yield "# Decoders"
-    if suite := summary.matrix.suite:
+    for suite in summary.matrix.suites.values():
         yield ""
         yield f"{suite.name} {suite.version}, {wording.plural(suite.cases, 'Case')}, digest `{suite.digest[:16]}`"
     yield from matrix(summary)

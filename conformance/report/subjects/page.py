@@ -112,7 +112,8 @@ def page(summary: Summary, subject: Subject) -> str:
     return render(
         "conformance.report", "subject.html.j2", "",
         name=name, headline=said, file_name=name, subject=subject, spec=subject.spec or subject.id,
-        worst=matrix.worst(subject.id), run=summary.run, suite=matrix.suite, issues=matrix.issues_of(subject.id),
+        worst=matrix.worst(subject.id), run=summary.run, suites=matrix.suites.values(),
+        issues=matrix.issues_of(subject.id),
         sections=sections(defects), cells=cells, titles=titles, by_requirement=by_requirement,
         excluded=[verdict for verdict in own if verdict.verdict is Verdict.NOT_APPLICABLE],
         passed=[verdict for verdict in own if verdict.verdict is Verdict.PASS],

@@ -1,12 +1,14 @@
-"""mysqlbinlog and mariadb-binlog as subjects: each prints a log, and the lab reads the text."""
+"""mysqlbinlog and mariadb-binlog as subjects: each prints a log, and the lab reads the text; ibd2sdi prints JSON."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
+from conformance.cases.decoder_case import SDI
 from conformance.servers.errors import ServerError
 from conformance.servers.install.bundle import Bundle, cached, pinned_version
 from conformance.servers.install.installation import own_loader
@@ -17,6 +19,7 @@ from conformance.subjects.answers import Answer, Failure, Hello, Mark, SubjectUn
 from conformance.subjects.builtin.printed_log import read_printed
 from conformance.subjects.capabilities import FILE
 from conformance.subjects.child import Child, Limits, Stopped, ending
+from conformance.subjects.one_shot import PLACE, OneShot
 
 if TYPE_CHECKING:
     from conformance.cases.decoder_case import DecoderCase
@@ -85,13 +88,25 @@ def _reason(stderr: str, program: str) -> str:
 
 def open_mysqlbinlog(there: Installed) -> Subject:
     """The mysqlbinlog of the lab's bundle."""
+    return Printer(*_of_bundle(there))
+
+
+def open_ibd2sdi(there: Installed) -> Subject:
+    """The ibd2sdi of the lab's bundle."""
+    program, hello = _of_bundle(there)
+    return OneShot([*program, PLACE], hello=replace(hello, roles=(SDI,), capabilities=()))
+
+
+def _of_bundle(there: Installed) -> tuple[list[str], Hello]:
+    """The command of a program of the bundle, and its introduction."""
+    name = there.entry.name
     try:
         installation = _bundle().installation()
-        program = installation.program("mysqlbinlog")
-        believed(LocalProgram(program, name="mysqlbinlog"), "mysqlbinlog", installation.number)
+        program = installation.program(name)
+        believed(LocalProgram(program, name=name), name, installation.number)
     except ServerError as error:
-        raise SubjectUnavailable(f"{there.entry.name}: {error}") from error
-    return Printer(program, _hello(there, installation.version, installation.origin))
+        raise SubjectUnavailable(f"{name}: {error}") from error
+    return program, _hello(there, installation.version, installation.origin)
 
 
 def _bundle() -> Bundle:
@@ -103,7 +118,7 @@ def _bundle() -> Bundle:
 def program_of(there: Installed) -> list[str]:
     """The command of an installed printer."""
     if there.directory is None:
-        return list(_bundle().installation().program("mysqlbinlog"))
+        return list(_bundle().installation().program(there.entry.name))
     root = there.directory / "root"
     return [*own_loader(root), str(root / "usr/bin/mariadb-binlog")]
 

@@ -1,4 +1,7 @@
-"""The kit's own reference as a conversation; its changes are the lines of ``decode --format jsonl --types``."""
+"""The kit's own reference as a conversation; its changes are the lines of ``decode --format jsonl --types``.
+
+Of data files it gives what ``rows`` and ``sdi`` print.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from conformance.cases.decoder_case import DECODE, ROWS, SDI
 from conformance.reference.binlog.event import UnreadEvents
 from conformance.reference.binlog.files import FileReader, read_events
 from conformance.reference.errors import CodecError
@@ -15,6 +19,7 @@ from conformance.requirements.reading import rules_of
 from conformance.subjects.capabilities import FILE, TYPES
 from conformance.subjects.child import Limits
 from conformance.subjects.conversation import Conversation
+from conformance.user_errors import UserError
 from conformance.version import __version__
 
 if TYPE_CHECKING:
@@ -30,9 +35,12 @@ def open_subject(_: Installed) -> Subject:
 def answer(request: dict[str, Any]) -> str:
     """The answer as JSON text. Changes are written as the reference prints them: ``json`` would alter their numbers."""
     if request["method"] == "hello":
-        hello = {"name": "reference", "version": __version__, "roles": ["decode"], "capabilities": [FILE, TYPES]}
+        roles, capabilities = [DECODE, ROWS, SDI], [FILE, TYPES]
+        hello = {"name": "reference", "version": __version__, "roles": roles, "capabilities": capabilities}
         return f'"result": {json.dumps(hello)}'
-    if request["method"] != "decode":
+    if request["method"] in (ROWS, SDI):
+        return _stored(request["method"], request["path"])
+    if request["method"] != DECODE:
         return '"result": {}'
     lines: list[str] = []
     error = ""
@@ -52,6 +60,27 @@ def answer(request: dict[str, Any]) -> str:
         error = f'"error": {json.dumps(told)}, '
     delivered = f'"changes": [{", ".join(lines)}]'
     return error + delivered if error else f'"result": {{{delivered}, "marks": []}}'
+
+
+def _stored(role: str, path: str) -> str:
+    """The answer about a data file: what it has, and the errors."""
+    from conformance.data_files.whole_file import read_dictionary, read_rows
+
+    rows: list[str] = []
+    entries = ""
+    problems: list[str] = []
+    try:
+        if role == ROWS:
+            rows += (line for line, _ in read_rows(path, problems.append, tagged=True))
+        else:
+            entries = read_dictionary(path, problems.append).decode("utf-8", "surrogatepass")
+    except UserError as problem:
+        problems.append(str(problem))
+    found = f"[{', '.join(rows)}]" if role == ROWS else entries.replace("\n", " ") or "[]"
+    if problems:
+        error = {"code": "damaged", "message": "; ".join(dict.fromkeys(problems))}
+        return f'"error": {json.dumps(error)}, "{role}": {found}'
+    return f'"result": {{"{role}": {found}}}'
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.cases.decoder_case import group_of
 from conformance.checks.decoders.accusations.proof import State
 from conformance.checks.decoders.accusations.records import load_records
+from conformance.checks.decoders.data_files import file_requirements
 from conformance.checks.decoders.suite import load_requirements
 from conformance.subjects.builtin.catalogue import catalogue
 from conformance.verdict import SEVERITY, Verdict
@@ -70,7 +71,7 @@ def _matrix() -> Iterator[str]:
     names = [name for name in catalogue() if name in records]
     yield f"| group | Cases | {' | '.join(f'`{name}`' for name in names)} |"
     yield f"|---|---:|{'---:|' * len(names)}"
-    sizes = Counter(map(group_of, load_requirements()))
+    sizes = Counter(map(group_of, (*load_requirements(), *file_requirements())))
     shown = Counter(
         (group_of(case), name)
         for name in names

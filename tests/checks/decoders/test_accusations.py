@@ -13,6 +13,7 @@ from conformance.checks.decoders.accusations.proof import Proof, State, prove, r
 from conformance.checks.decoders.accusations.records import RECORDS, load_records, told
 from conformance.checks.decoders.accusations.script import script_of
 from conformance.checks.decoders.accusations.vendors import VENDORS, Vendor
+from conformance.checks.decoders.data_files import load_files
 from conformance.checks.decoders.run import record_case
 from conformance.checks.decoders.suite import load_suite
 from conformance.harness.decoders import JudgedCase, OpenedSubject
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from conformance.cases.decoder_case import DecoderCase
     from conformance.subjects.answers import Answer
 
-SUITE = {case.id: case for case in load_suite().cases}
+SUITE = {case.id: case for case in (*load_suite().cases, *load_files().cases)}
 FAULTY = "py:tests.subjects.faulty."
 ADAPTERS = {  # adapters that alter what a library gives, and a Case that shows it
     "values:TimeWithoutSign": "columns/time-negative",
@@ -40,6 +41,8 @@ ADAPTERS = {  # adapters that alter what a library gives, and a Case that shows 
     "values:AbsentAsNull": "images/minimal-update",
     "values:JsonNullAsSqlNull": "diffs/json-null-whole",
     "streams:DropsEvent39": "updates/no-json-column",
+    "stored:EmptyAsNull": "rows/empty-text",
+    "stored:FirstEntryOnly": "entries/plain",
 }
 _NAME = "mysql-event-stream"
 

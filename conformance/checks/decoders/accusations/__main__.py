@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.checks.decoders.accusations.proof import State, prove
 from conformance.checks.decoders.accusations.records import RECORDS, load_records, name_of
 from conformance.checks.decoders.accusations.vendors import VENDORS
+from conformance.checks.decoders.data_files import load_files
 from conformance.checks.decoders.findings import directory_name
 from conformance.checks.decoders.suite import load_suite
 from conformance.harness.decoders import OpenedSubject
@@ -39,7 +40,7 @@ def accusations(spec: str, chosen: Callable[[DecoderCase], bool]) -> list[tuple[
     """The name of a subject with each of the chosen Cases that it does not pass, and the judgement."""
     out = []
     with OpenedSubject(spec) as subject:
-        for case in filter(chosen, load_suite().cases):
+        for case in filter(chosen, (*load_suite().cases, *load_files().cases)):
             judged = subject.judge(case)
             if judged.judgement is not None and judged.verdict not in _CALM:
                 out.append((name_of(spec), case, judged.judgement))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.cases.decoder_case import Equality
+from conformance.cases.decoder_case import DECODE, Equality
 from conformance.checks.decoders.accusations import forms
 from conformance.checks.decoders.accusations.vendors import source_of
 from conformance.judge.decoding.difference import Difference, DifferenceKind
@@ -48,6 +48,7 @@ def script_of(
         "import base64", "import datetime as dt", "from decimal import Decimal", "",
         vendor.source, "", source_of("tail"), "",
         *(server or ('LOG = base64.b64decode("""', *lines, '""")')), "",
+        *([] if case.role == DECODE else [f"ROLE = {case.role!r}", ""]),
         f"signal.alarm({vendor.seconds})",
         f"found, error = read({'None' if server else 'LOG'})",
         *_body(vendor, case, judgement, signature), "",
@@ -62,7 +63,7 @@ def _body(vendor: Vendor, case: DecoderCase, judgement: Judgement, signature: st
             yield f'end("an answer", f"{{len(found)}} row changes, {{error!r}}", {ends})'
             return
         if judgement.verdict is Verdict.REFUSED:
-            yield f"expected = {len(case.expected)}"
+            yield f"expected = {len(case.whole)}"
             if vendor.connects:  # the connection may have errors of its own
                 words = judgement.signature.partition(": ")[2]
                 yield f"if error is not None and not alike(error, {words!r}, {NUMBERS.pattern!r}, {QUOTED.pattern!r}):"
@@ -103,14 +104,14 @@ def _of_difference(vendor: Vendor, case: DecoderCase, judgement: Judgement, sign
         yield f'end({"null, as is documented, for " + item.expected!r}, found, "as expected")'
         return
     if item.kind is DifferenceKind.MISSING_CHANGE:
-        yield f"expected = {len(case.expected)}"
+        yield f"expected = {len(case.whole)}"
         yield (
             'end(f"{expected} row changes", f"{len(found)} row changes, {error!r}", "FAULT" if len(found) < expected '
             'and error is None else "as expected" if len(found) == expected else "undecided")'
         )
         return
     if item.kind in (DifferenceKind.EXTRA_CHANGE, DifferenceKind.REPEATED_CHANGE):
-        yield f"expected = {len(case.expected)}"
+        yield f"expected = {len(case.whole)}"
         yield (
             'end(f"{expected} row changes", f"{len(found)} row changes", '
             '"FAULT" if len(found) > expected else "as expected")'
@@ -127,7 +128,7 @@ def _of_value(case: DecoderCase, judgement: Judgement, item: Difference) -> Iter
         yield undecided
         return
     number, side, column = item.change, parts[1], parts[2]
-    change = case.expected[number]
+    change = case.whole[number]
     image = change.get(side) or {}
     column = next((name for name in image if item.place.startswith(f"{parts[0]}.{side}.{name}")), column)
     rest = item.place[len(f"{parts[0]}.{side}.{column}") :].removeprefix(".")
@@ -174,7 +175,10 @@ def _compared(
             '"as expected" if got is not ABSENT else "undecided")'
         )
         return
-    known = tables_of(case).of(case.expected[number])
+    if case.role != DECODE and isinstance(expected, dict) and "json" in expected:
+        yield 'end("a JSON document", shown(got), "FAULT" if got is None or isinstance(got, bytes) else "undecided")'
+        return
+    known = tables_of(case).of(case.whole[number])
     info = None if known is None else known.column(column)
     if info is not None and info.type == "GEOMETRY":  # objects of points have neither SRID nor type: no known form
         yield "if isinstance(got, (dict, list)):"
@@ -264,6 +268,6 @@ def _stored(case: DecoderCase, number: int, side: str, column: str) -> Any:
 
 
 def _of_row(case: DecoderCase, number: int, side: str, column: str, row: Any) -> Any:
-    image = list(case.expected[number].get(side) or {})
+    image = list(case.whole[number].get(side) or {})
     values = row.before if side == "before" else row.after
     return values[image.index(column)] if values is not None and column in image and len(image) == len(values) else None

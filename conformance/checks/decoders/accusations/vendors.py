@@ -58,6 +58,7 @@ VENDORS: Final = {
     ),
     "mysqlbinlog": Vendor("printed_text", "mysqlbinlog", _PATH),
     "mariadb-binlog": Vendor("printed_text", "mariadb-binlog", _PATH),
+    "innodb-utils": Vendor("innodb_utils", "@ringo380/innodb-utils 5.2.0", "npm install @ringo380/innodb-utils@5.2.0"),
     "rivet": Vendor("rivet", "rivet 0.32.2", "pip install rivet-cli==0.32.2", connects=True),
     "debezium-engine": Vendor(
         "debezium_engine",

@@ -1,7 +1,8 @@
 """The archive of the suite: a zip of plain files, and its reader and writer.
 
 ``index.json`` says all about each Case. Each is a directory ``group/name`` with ``log.binlog``, ``expected.jsonl``, and
-``resolved.jsonl`` where that differs. The same content gives the same bytes.
+``resolved.jsonl`` where that differs. The same content gives the same bytes. An archive of data files has ``table.ibd``
+in the place of the log.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from conformance.cases.decoder_case import Allowed, DecoderCase, Equality
+from conformance.cases.decoder_case import DECODE, Allowed, DecoderCase, Equality
 from conformance.judge.decoding.exact_json import parse
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 1  # of the archive
 ARCHIVE: Final = Path(__file__).with_name("decoder-suite.zip")
-LOG, EXPECTED, RESOLVED, INDEX = "log.binlog", "expected.jsonl", "resolved.jsonl", "index.json"
+EXPECTED, RESOLVED, INDEX = "expected.jsonl", "resolved.jsonl", "index.json"
 README: Final = "README.md"
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _README: Final = """\
@@ -54,6 +55,45 @@ _README: Final = """\
 A value of a JSON column is `{{"json": DOCUMENT}}`, or `{{"diffs": [...]}}` with `operation`, `path` and `value`.
 Bytes are `{{"hex": "..."}}`. A leaf that has no plain JSON form is `{{"$type": NAME, "text": ...}}`.
 """
+_README_OF_FILES: Final = """\
+# Data files of InnoDB for their readers, with what is in them
+
+{count} Cases, version {version}. `index.json` says all about each; each is a directory `group/name`:
+
+| file | holds |
+|---|---|
+| `table.ibd` | a data file |
+| `expected.jsonl` | its rows, or the entries of its dictionary information (SDI), each as an insert, one a line |
+
+| member in `index.json` | says |
+|---|---|
+| `id`, `rev`, `digest` | the name, which never changes its meaning; the revision and a digest of the content |
+| `role` | `rows`: the rows of the tables are asked for; `sdi`: the dictionary information |
+| `title`, `why` | what the file has, and what users suffer when it is read wrongly |
+| `requirements` | the requirements of the kit that the Case is about, the main one first |
+| `allowed` | `changes`: exactly these; `changes-or-error`: or a refusal; `error`: these, and then an error |
+| `tolerated`, `owed` | what damage took away may come too; numbers of that which must come if no error does |
+| `definitions` | SHOW CREATE TABLE of the tables |
+| `prepare`, `statements` | SQL that makes the file again |
+| `server_version`, `confirmed` | the server that wrote the file, how the content was confirmed |
+
+The order of rows and entries means nothing.
+A value of a JSON column is `{{"json": DOCUMENT}}`, and bytes are `{{"hex": "..."}}`.
+A leaf that has no plain JSON form is `{{"$type": NAME, "text": ...}}`.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The kind of an archive: its name, what its Cases' files are called, and its README."""
+
+    name: str
+    file: str
+    readme: str
+
+
+LOGS: Final = Contents("decoder-suite", "log.binlog", _README)
+DATA_FILES: Final = Contents("data-file-suite", "table.ibd", _README_OF_FILES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +113,8 @@ class Entry:
             judged.append(case.tolerated)
         if case.commit_order:
             judged.append({"commit_order": case.commit_order})
+        if case.role != DECODE:
+            judged += [case.role, case.definitions, case.owed]
         parts: list[bytes | str] = [case.log, "\n".join(self.expected), "\n".join(self.resolved), json.dumps(judged)]
         state = sha256()
         for part in parts:
@@ -88,6 +130,7 @@ class Suite:
     version: str
     digest: str
     entries: tuple[Entry, ...]
+    name: str = LOGS.name
 
     @property
     def cases(self) -> tuple[DecoderCase, ...]:
@@ -103,29 +146,29 @@ def suite_digest(entries: Iterable[Entry]) -> str:
     return sha256("".join(f"{item.case.id} {item.case.rev} {item.digest}\n" for item in entries).encode()).hexdigest()
 
 
-def files_of(version: str, entries: Sequence[Entry]) -> Iterator[tuple[str, bytes]]:
+def files_of(version: str, entries: Sequence[Entry], contents: Contents = LOGS) -> Iterator[tuple[str, bytes]]:
     """Names and bytes of all files of an archive, or of an export as plain files."""
     index = {
-        "suite": "decoder-suite",
+        "suite": contents.name,
         "format": FORMAT,
         "version": version,
         "digest": suite_digest(entries),
         "cases": [described(entry) for entry in entries],
     }
-    yield README, _README.format(count=len(entries), version=version).encode()
+    yield README, contents.readme.format(count=len(entries), version=version).encode()
     yield INDEX, _dump(index)
     for entry in entries:
         place = entry.case.id
-        yield f"{place}/{LOG}", entry.case.log
+        yield f"{place}/{contents.file}", entry.case.log
         yield f"{place}/{EXPECTED}", _lines(entry.expected)
         if entry.resolved != entry.expected:
             yield f"{place}/{RESOLVED}", _lines(entry.resolved)
 
 
-def write_archive(path: Path, version: str, entries: Sequence[Entry]) -> None:
+def write_archive(path: Path, version: str, entries: Sequence[Entry], contents: Contents = LOGS) -> None:
     """Write the archive: names in their order, times that never change."""
     with ZipFile(path, "w") as archive:
-        for name, data in files_of(version, entries):
+        for name, data in files_of(version, entries, contents):
             info = ZipInfo(name, _EPOCH)
             info.external_attr = 0o644 << 16
             archive.writestr(info, data, compress_type=ZIP_DEFLATED, compresslevel=9)
@@ -136,8 +179,9 @@ def load_suite(path: Path = ARCHIVE) -> Suite:
     """Read the archive of the package, or another one."""
     with ZipFile(path) as archive:
         index = _index(archive, path)
-        entries = tuple(_read(archive, item) for item in index["cases"])
-    return Suite(index["version"], index["digest"], entries)
+        contents = DATA_FILES if index["suite"] == DATA_FILES.name else LOGS
+        entries = tuple(_read(archive, item, contents) for item in index["cases"])
+    return Suite(index["version"], index["digest"], entries, contents.name)
 
 
 def load_requirements(path: Path = ARCHIVE) -> dict[str, tuple[str, ...]]:
@@ -153,7 +197,7 @@ def _index(archive: ZipFile, path: Path) -> dict[str, Any]:
     return index
 
 
-def _read(archive: ZipFile, data: dict[str, Any]) -> Entry:
+def _read(archive: ZipFile, data: dict[str, Any], contents: Contents) -> Entry:
     identity = data["id"]
     expected = _lines_of(archive.read(f"{identity}/{EXPECTED}"))
     name = f"{identity}/{RESOLVED}"
@@ -167,7 +211,7 @@ def _read(archive: ZipFile, data: dict[str, Any]) -> Entry:
         needs=tuple(data["needs"]),
         allowed=Allowed(data["allowed"]),
         equality=Equality(data["equality"]),
-        log=archive.read(f"{identity}/{LOG}"),
+        log=archive.read(f"{identity}/{contents.file}"),
         expected=tuple(map(parse, expected)),
         resolved=tuple(map(parse, resolved)),
         rolled_back=tuple(data["rolled_back"]),
@@ -179,6 +223,9 @@ def _read(archive: ZipFile, data: dict[str, Any]) -> Entry:
         sparse=data["sparse"],
         tolerated=tuple(data["tolerated"]),
         confirmed=data["confirmed"],
+        role=data.get("role", DECODE),
+        definitions=tuple(data.get("definitions", ())),
+        owed=tuple(data.get("owed", ())),
     )
     return Entry(case, expected, resolved)
 
@@ -206,6 +253,7 @@ def described(entry: Entry) -> dict[str, Any]:
         "confirmed": case.confirmed,
         "prepare": case.prepare,
         "statements": case.statements,
+        **({} if case.role == DECODE else {"role": case.role, "definitions": case.definitions, "owed": case.owed}),
     }
 
 

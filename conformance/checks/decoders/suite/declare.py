@@ -128,8 +128,10 @@ def declarations() -> tuple[Declared, ...]:
     return tuple(case for name in GROUPS for case in declared_in(FILES / f"{name}.toml"))
 
 
-def declared_in(path: Path) -> tuple[Declared, ...]:
-    """The Cases of one file. Raises :class:`Undeclared` for what is no declaration."""
+def declared_in(
+    path: Path, with_statements: type[Declared] = Recorded, others: type[Declared] = Written
+) -> tuple[Declared, ...]:
+    """The Cases of one file, of two kinds. Raises :class:`Undeclared` for what is no declaration."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
@@ -140,7 +142,8 @@ def declared_in(path: Path) -> tuple[Declared, ...]:
     for case in data.get("case", ()):
         name = str(case.get("name", ""))
         try:
-            found.append(_declared(f"{path.stem}/{name}", {**_default(data, case), **case}))
+            kind = with_statements if "statements" in case else others
+            found.append(_declared(kind, f"{path.stem}/{name}", {**_default(data, case), **case}))
         except (TypeError, ValueError) as problem:
             raise Undeclared(f"{path.name}: case {name!r}: {problem}") from None
     return tuple(found)
@@ -154,8 +157,7 @@ def _default(data: Mapping[str, Any], case: Mapping[str, Any]) -> dict[str, Any]
     return {key: value for key, value in default.items() if key not in ("prepare", "setting")}
 
 
-def _declared(identity: str, given: Mapping[str, Any]) -> Declared:
-    kind = Recorded if "statements" in given else Written
+def _declared(kind: type[Declared], identity: str, given: Mapping[str, Any]) -> Declared:
     known = {item.name for item in fields(kind)} - {"id"}
     if kind is Recorded:
         known.add("setting")
@@ -171,7 +173,7 @@ def _declared(identity: str, given: Mapping[str, Any]) -> Declared:
 
 
 _WORDS: Final = ("requirements", "needs")
-_SQL: Final = ("prepare", "statements", "replay_on", "more")
+_SQL: Final = ("prepare", "statements", "replay_on", "more", "later", "afterwards")
 
 
 def _fact(key: str, value: Any) -> Any:
