@@ -42,7 +42,7 @@ SERVER_FAULTS: Final = (
 
 # Reasons, and the requirements or beginnings of families (``LOB*``) that they are for.
 _REASONS: Final = {
-    "judged on decoders, of which faulty ones are planted as subjects": ("DEC*",),
+    "judged on subjects, of which faulty ones are planted": ("DEC*", "DAT*"),
     "need a server from before the feature, or one that still writes events of version 1": (
         *("FR10", "D4", "W2a", "W2b", "W2c", "W2.text", "X1", "X2", "TMX1", "TMX2", "SDI16"),
     ),
