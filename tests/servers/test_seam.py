@@ -18,6 +18,7 @@ _ALLOWED = {
     "checks/boundaries/check_told_files.py": {"subprocess"},
     "checks/decoders/accusations/proof.py": {"subprocess"},
     "checks/decoders/accusations/readers/go_mysql.py": {"subprocess"},
+    "checks/decoders/accusations/readers/innodb_utils.py": {"subprocess"},
     "checks/decoders/accusations/readers/printed_text.py": {"subprocess"},
     "checks/decoders/accusations/readers/rivet.py": {"subprocess"},
     "checks/decoders/accusations/readers/zongji.py": {"subprocess"},
