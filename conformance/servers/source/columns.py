@@ -88,6 +88,8 @@ class ColumnFacts:
             return _SIZES[kind]
         if kind in ("enum", "set"):
             lengths = [len(_ESCAPED.sub("x", member)) for member in _MEMBER.findall(self.type)]
+            if not lengths:  # of a log that does not name them
+                return None
             return max(lengths) if kind == "enum" else sum(lengths) + len(lengths) - 1
         if kind in (*_TEXTS, *_BYTES) and self.arguments:
             return int(self.arguments[0]) * (4 if kind == "vector" else 1)
