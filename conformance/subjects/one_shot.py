@@ -9,7 +9,7 @@ from conformance.cases.decoder_case import DECODE
 from conformance.subjects.answers import Answer, Failure, Hello
 from conformance.subjects.capabilities import FILE
 from conformance.subjects.child import Child, Limits, Stopped, ending
-from conformance.subjects.protocol import Malformed, read_change, read_mark, read_object
+from conformance.subjects.protocol import Malformed, numbered_lines, read_change, read_mark, read_object
 from conformance.subjects.stored_data import read_output
 
 if TYPE_CHECKING:
@@ -83,11 +83,7 @@ def read_lines(output: bytes, *, whole: bool) -> tuple[tuple[dict[str, Any], ...
     """
     changes: list[dict[str, Any]] = []
     marks: list[Mark] = []
-    lines = output.split(b"\n")
-    for number, line in enumerate(lines if whole else lines[:-1], 1):
-        if not line.strip():
-            continue
-        where = f"line {number} of standard output"
+    for line, where in numbered_lines(output, whole=whole):
         try:
             found = read_object(line, where)
             if set(found) == {"mark"}:

@@ -13,7 +13,7 @@ from conformance.subjects.answers import Hello, Mark
 from conformance.subjects.capabilities import CAPABILITIES, FILE, ROLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 PROTOCOL: Final = 1
 INPUTS: Final = ("path", "base64")
@@ -25,6 +25,17 @@ _BYTES: Final = 16  # bytes that are no text
 
 class Malformed(Exception):
     """Output that is not in the form of the protocol."""
+
+
+def numbered_lines(output: bytes, *, whole: bool) -> Iterator[tuple[bytes, str]]:
+    """Yield the lines of a command's output that are not blank, and the place of each in words.
+
+    ``whole``: the output is not cut off, so that its last line may lack its end.
+    """
+    lines = output.split(b"\n")
+    for number, line in enumerate(lines if whole else lines[:-1], 1):
+        if line.strip():
+            yield line, f"line {number} of standard output"
 
 
 def read_object(line: bytes, where: str = "the line") -> dict[str, Any]:

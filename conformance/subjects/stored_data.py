@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import ROWS, SDI
 from conformance.judge.decoding.exact_json import parse
-from conformance.subjects.protocol import Malformed, quoted, read_object
+from conformance.subjects.protocol import Malformed, numbered_lines, quoted, read_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,11 +78,7 @@ def read_output(role: str, output: bytes, *, whole: bool) -> tuple[tuple[Change,
 
 def _of_lines(output: bytes, *, whole: bool) -> tuple[tuple[Change, ...], str]:
     found: list[Change] = []
-    lines = output.split(b"\n")
-    for number, line in enumerate(lines if whole else lines[:-1], 1):
-        if not line.strip():
-            continue
-        where = f"line {number} of standard output"
+    for line, where in numbered_lines(output, whole=whole):
         try:
             row = read_row(read_object(line, where), where)
         except Malformed as problem:

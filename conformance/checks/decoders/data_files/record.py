@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 import time
 from contextlib import ExitStack
@@ -20,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.cases.decoder_case import SDI, Allowed, DecoderCase
 from conformance.checks.decoders.data_files import ARCHIVE, load_files
 from conformance.checks.decoders.data_files.declare import BEGIN, GROUPS, MadeFile, OtherFile, declarations
-from conformance.checks.decoders.suite.archive import DATA_FILES, Entry, write_archive
+from conformance.checks.decoders.suite.archive import DATA_FILES, Entry
 from conformance.checks.decoders.suite.confirm import State, Unconfirmed, confirm, read_state
 from conformance.checks.decoders.suite.declare import SCHEMA, Undeclared
-from conformance.checks.decoders.suite.record import Identities, Refused
+from conformance.checks.decoders.suite.record import Identities, Refused, narrate, write_suite
 from conformance.data_files.whole_file import read_dictionary, read_rows
 from conformance.judge.decoding.exact_json import parse
 from conformance.servers.auto import Wishes, resolve
@@ -103,7 +102,7 @@ class Recorder:
     def server(self) -> Server:
         """The server."""
         if self._server is None:
-            found = resolve(self.server_spec, Wishes(), narrate=_narrate)
+            found = resolve(self.server_spec, Wishes(), narrate=narrate)
             assert found is not None
             self._server = self.stack.enter_context(found)
             with self._server.connect() as connection:
@@ -345,19 +344,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     failures.append(f"{case.id}: {problem}")
         except Undeclared as problem:
             failures.append(str(problem))
-    failures += identities.problems(list(entries.values()))
-    for failure in failures:
-        _narrate(failure)
-    if failures:
-        return 1
-    write_archive(ARCHIVE, VERSION, list(entries.values()), DATA_FILES)
-    identities.write(list(entries.values()), IDENTITIES)
-    _narrate(f"{len(entries)} Cases, {ARCHIVE.stat().st_size} bytes")
-    return 0
-
-
-def _narrate(message: str) -> None:
-    sys.stderr.write(f"{message}\n")
+    return write_suite(
+        list(entries.values()), failures, identities,
+        version=VERSION, archive=ARCHIVE, listed=IDENTITIES, contents=DATA_FILES,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

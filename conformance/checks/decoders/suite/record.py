@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.cases.decoder_case import Allowed, DecoderCase, sets_tag
-from conformance.checks.decoders.suite.archive import ARCHIVE, Entry, load_suite, write_archive
+from conformance.checks.decoders.suite.archive import ARCHIVE, LOGS, Contents, Entry, load_suite, write_archive
 from conformance.checks.decoders.suite.confirm import State, Unconfirmed, confirm, read_state
 from conformance.checks.decoders.suite.declare import Declared, Recorded, Setting, Undeclared, Written, declarations
 from conformance.checks.decoders.suite.edits import WrongEdit, build
@@ -59,7 +59,7 @@ class Recorder:
             self._server.close()
             self._server, self._tagged = None, False
         if self._server is None:
-            found = resolve(self.server_spec, Wishes(), narrate=_narrate)
+            found = resolve(self.server_spec, Wishes(), narrate=narrate)
             assert found is not None
             self._server = self.stack.enter_context(found)
         return self._server
@@ -329,7 +329,7 @@ def main() -> int:
     try:
         declared = declarations()
     except Undeclared as problem:
-        _narrate(str(problem))
+        narrate(str(problem))
         return 2
     with recorder.stack:
         bases: dict[str, DecoderCase] = {}
@@ -341,18 +341,27 @@ def main() -> int:
                 continue
             bases[case.id] = entry.case
             entries.append(entry)
-    failures += identities.problems(entries)
-    for failure in failures:
-        _narrate(failure)
-    if failures:
+    return write_suite(entries, failures, identities, version=VERSION)
+
+
+def write_suite(
+    entries: Sequence[Entry], failures: Sequence[str], identities: Identities, *, version: str,
+    archive: Path = ARCHIVE, listed: Path = IDENTITIES, contents: Contents = LOGS,
+) -> int:  # fmt: skip
+    """Write archive and list, or say what failed and what is wrong with the ids; returns the exit code."""
+    wrong = [*failures, *identities.problems(entries)]
+    for failure in wrong:
+        narrate(failure)
+    if wrong:
         return 1
-    write_archive(ARCHIVE, VERSION, entries)
-    identities.write(entries)
-    _narrate(f"{len(entries)} Cases, {ARCHIVE.stat().st_size} bytes")
+    write_archive(archive, version, entries, contents)
+    identities.write(entries, listed)
+    narrate(f"{len(entries)} Cases, {archive.stat().st_size} bytes")
     return 0
 
 
-def _narrate(message: str) -> None:
+def narrate(message: str) -> None:
+    """Tell the person at the terminal."""
     sys.stderr.write(f"{message}\n")
 
 
