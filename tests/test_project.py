@@ -20,6 +20,18 @@ PICTURES = {"report.png": b"\x89PNG\r\n\x1a\n", "terminal.svg": b"<svg "}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
+TOP = {
+    ".ci", ".clusterfuzzlite", ".dockerignore", ".github", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE",
+    "README.md", "SECURITY.md", "action.yml", "conformance", "docker", "docs", "fuzz", "generators", "hatch_build.py",
+    "pyproject.toml", "scenarios", "tests",
+}  # fmt: skip
+
+
+def test_nothing_that_a_run_wrote_is_in_the_repository() -> None:
+    done = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    assert {line.partition("/")[0] for line in done.stdout.splitlines()} == TOP
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_of_the_list_exists_and_helps(name: str) -> None:
     command = import_module(f"conformance.cli.{name}").command
