@@ -23,6 +23,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from conformance.checks.conftest import pytest_configure as markers_of_checks
+from tests.sampling import leave_samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,12 +85,14 @@ def _uses_spark(path: Path) -> bool:
     return "pytest.mark.spark" in path.read_text("utf-8")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect ``nightly`` tests unless the marker is named (``-m nightly``); on several cores, run long files first.
 
     Long are files with tests that start servers or Spark, or that are marked ``slow``. The short ones come last, so
     that all workers end together.
     """
+    leave_samples(items)
     if "nightly" not in config.option.markexpr:
         nightly = {item for item in items if item.get_closest_marker("nightly")}
         if nightly:

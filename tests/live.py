@@ -53,6 +53,8 @@ def environment(**more: str) -> dict[str, str]:
 
 
 _ENVIRONMENT = environment()
+# Variables that a run reads where it needs them. Of others something is made when a module is imported, or before.
+_READ_BY_A_RUN = {"BINLOG_LAB_PASSWORD", "BINLOG_LAB_CACHE"}
 
 
 @cache
@@ -64,8 +66,9 @@ def lab(
     *arguments: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, fresh: bool = False
 ) -> Ended:
     """Run ``binlog-lab`` to its end. ``fresh``: as a program of its own, and not as a fork of one with its modules."""
-    if not fresh and environment(**(env or {})) == _ENVIRONMENT:
-        code, *texts = _preloaded().run([*map(str, arguments)], cwd or ROOT, PATIENCE)
+    more = dict(env or {})
+    if not fresh and environment() == _ENVIRONMENT and more.keys() <= _READ_BY_A_RUN:
+        code, *texts = _preloaded().run([*map(str, arguments)], cwd or ROOT, PATIENCE, more)
         return _closed(Ended(code, *(io.TextIOWrapper(io.BytesIO(text), "utf-8").read() for text in texts)))
     done = subprocess.run(
         [*PROGRAM, *map(str, arguments)],

@@ -25,6 +25,7 @@ from tests.faults.fault import Fault
 ROOT: Final = Path(__file__).parents[1]
 LEAST: Final = 2  # faults of a requirement with checks of its own
 NO_REQUIREMENT: Final = "none"
+EVERY_NIGHT: Final = ("-m", "nightly or not nightly")  # the tests of the night too
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,16 @@ def parts(found: dict[str, dict[str, str]]) -> tuple[list[str], bool]:
 def main(arguments: list[str]) -> int:
     """Plant them all."""
     tally = Tally()
-    options = ["-q", "--no-header", "--disable-warnings", "-p", "no:cacheprovider", "--tb=line", f"--rootdir={ROOT}"]
+    options = [
+        "-q",
+        *EVERY_NIGHT,
+        "--no-header",
+        "--disable-warnings",
+        "-p",
+        "no:cacheprovider",
+        "--tb=line",
+        f"--rootdir={ROOT}",
+    ]
     code = pytest.main([*options, *arguments, str(ROOT / "tests")], plugins=[tally])
     try:
         lines, well = table(tally.by_requirement())

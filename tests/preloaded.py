@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 ROOT: Final = Path(__file__).parents[1]
-_PACKAGES: Final = (  # without checks, whose assertions pytest rewrites
+_PACKAGES: Final = (
     "_pytest",
     "conformance.cases",
+    "conformance.checks",
     "conformance.cli",
     "conformance.harness",
     "conformance.judge",
@@ -60,10 +61,15 @@ class Preloaded:
             )
         atexit.register(self.close)
 
-    def run(self, arguments: Sequence[str], cwd: Path, timeout: float) -> tuple[int, bytes, bytes]:
-        """Run ``binlog-lab`` to its end. Exit code (negative: the signal that ended it), stdout and stderr."""
+    def run(
+        self, arguments: Sequence[str], cwd: Path, timeout: float, settings: Mapping[str, str] | None = None
+    ) -> tuple[int, bytes, bytes]:
+        """Run ``binlog-lab`` to its end. Exit code (negative: the signal that ended it), stdout and stderr.
+
+        ``settings``: variables of the environment that only this run has.
+        """
         ends = [os.pipe() for _ in range(2)]
-        request = json.dumps([str(cwd), *arguments]).encode()
+        request = json.dumps([dict(settings or {}), str(cwd), *arguments]).encode()
         try:
             socket.send_fds(self._control, [request], [write for _, write in ends])
         finally:
@@ -107,10 +113,17 @@ def _read(pipes: list[int], end: float) -> list[bytes]:
     return [bytes(text) for text in found.values()]
 
 
+def _is_rewritten(module: str) -> bool:
+    """Whether pytest itself loads this module, and rewrites its assertions."""
+    return module.startswith("conformance.checks.") and module.rpartition(".")[2].startswith(("check", "conftest"))
+
+
 def main() -> None:
     """Import, then fork for each request; the fork leaves this function, and runs ``binlog-lab``."""
     for package in map(import_module, _PACKAGES):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
+            if _is_rewritten(module.name):
+                continue
             with suppress(ImportError):  # of an extra
                 import_module(module.name)
     gc.freeze()
@@ -129,7 +142,8 @@ def main() -> None:
     for number, fd in enumerate(fds, start=1):
         os.dup2(fd, number)
         os.close(fd)
-    directory, *arguments = json.loads(request)
+    settings, directory, *arguments = json.loads(request)
+    os.environ.update(settings)
     os.chdir(directory)
     sys.path[0] = directory  # as python -m has it
     sys.argv = [str(ROOT / "conformance/__main__.py"), *arguments]

@@ -47,6 +47,7 @@ def refused(*arguments: str | Path, place: Path, env: dict[str, str] | None = No
     return end
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
@@ -250,6 +251,7 @@ def server_started(program: subprocess.Popen[str]) -> bool:
     return all((directory / "process.json").is_file() for directory in run_directories(program.pid))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("mount") is None, reason="needs root and mount, for a small file system"
 )
@@ -302,6 +304,7 @@ def limited(place: Path, size: int, arguments: Iterable[str]) -> Ended:
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("size", [200, 8_000, 30_000], ids=["first-record", "middle", "rendering"])
 def test_a_report_that_cannot_be_written_ends_with_3(tmp_path: Path, size: int) -> None:
     end = limited(tmp_path, size, ["conformance", "--server", "none", "--updates", "1000", "--report", "report"])

@@ -112,6 +112,7 @@ def without(data: bytes, position: int) -> bytes:
 # --- the same ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("words", FORMS, ids=" ".join)
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
 def test_a_log_in_parts(decode: Decode, monkeypatch: pytest.MonkeyPatch, path: Path, words: tuple[str, ...]) -> None:
@@ -127,6 +128,7 @@ def test_all_logs_together(decode: Decode, monkeypatch: pytest.MonkeyPatch, word
     assert decode(*words, "--jobs", "3", *LOGS) == decode(*words, *LOGS)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "words",
     [
@@ -274,6 +276,7 @@ def test_damage_in_each_part(decode: Decode, workers: Workers, tmp_path: Path, f
     assert workers.started > len(found) > 3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [2, 40, 130, 2000, 4440])
 def test_a_log_that_is_cut_off(decode: Decode, workers: Workers, tmp_path: Path, size: int) -> None:
     for number, flags in enumerate((0, 1)):  # closed, in use

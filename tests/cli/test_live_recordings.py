@@ -100,6 +100,7 @@ def _another_text(entry: Entry) -> Entry | None:
     return with_packets(entry, found)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("fault", "red"),
     [

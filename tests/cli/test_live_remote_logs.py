@@ -150,6 +150,7 @@ def test_a_reader_that_never_stops_follows_the_server_over_its_logs(source: Proc
     assert nothing_left(program)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("words", [("decode",), ("decode", "--format", "jsonl"), ("explain",)], ids=" ".join)
 def test_an_interrupt_between_or_within_events_cuts_no_line(
     source: ProcessServer, words: tuple[str, ...], tmp_path: Path

@@ -172,6 +172,7 @@ markers =
 WITHOUT = ("-p", "no:binlog-lab")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("arguments", [(), ("-m", "profile"), ("-k", "both"), ("--collect-only", "-q"), ("--markers",)])
 def test_a_project_with_the_same_names_runs_as_without_the_package(
     pytester: pytest.Pytester, arguments: tuple[str, ...]
@@ -207,6 +208,7 @@ def test_a_project_next_to_the_checks_keeps_its_items(pytester: pytest.Pytester)
     done.stdout.fnmatch_lines(["*fixture 'lab' not found*"])  # the checks' short name is not lent to others
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("name", "value"),
     [("PYTEST_ADDOPTS", "-k nothing_of_this_name"), ("PYTEST_PLUGINS", "no_such_plugin"),

@@ -199,6 +199,7 @@ EXAMPLES = [
 ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("lost", "code"), [("", 0), ("| head -n 1", 1)], ids=["right", "rows are lost"])
 def test_the_example_for_decoders_judges_one(lost: str, code: int, tmp_path: Path) -> None:
     """The example's own inputs, the real lab, and a decoder where the example has it. Few Cases: each starts it."""

@@ -193,6 +193,7 @@ def judged(record: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name != "seconds"}
 
 
+@pytest.mark.sampled(1)
 @live
 @pytest.mark.parametrize(("number", "group"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
 def test_an_interrupted_run_stops_the_servers_of_its_workers(

@@ -90,7 +90,7 @@ python.importtestmodule = imported
 }
 
 
-_OFTEN = ("deleted with its manifest", "returns at once", "half of its list", "exits", "a worker that does nothing")
+_OFTEN = ("returns at once", "exits", "a worker that does nothing")
 
 
 def silent(planted: str, folder: Path, *words: str) -> tuple[int, dict[str, Any], str]:

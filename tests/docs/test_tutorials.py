@@ -164,6 +164,7 @@ FURTHER: Final = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("page", "needs"), FURTHER)
 def test_a_part_that_needs_more_runs_where_it_can(
     page: Path, needs: str, tmp_path: Path, environment: dict[str, str]

@@ -52,6 +52,7 @@ def forget(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ProcessServer, "program", program)
 
 
+@pytest.mark.nightly
 @pytest.mark.live
 @pytest.mark.planted
 def test_a_faulty_program_is_found_shrunk_and_shown(

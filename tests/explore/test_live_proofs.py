@@ -91,6 +91,7 @@ def places(proof: Proof) -> tuple[str, ...]:
     return {"replica": ("pair", "positions"), "died": ("ending",)}.get(proof.oracle, ("one",))
 
 
+@pytest.mark.sampled(3)
 @each
 def test_a_script_shows_nothing_on_a_sound_server(worlds: dict[str, World], proof: Proof) -> None:
     for place in places(proof):

@@ -83,6 +83,7 @@ def test_the_page_has_a_row_for_each_topology() -> None:
     assert sorted(rows) == sorted(TOPOLOGIES)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.live
 @pytest.mark.parametrize(
     "name",

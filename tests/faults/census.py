@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 _COLLECT: Final = """
 import contextlib, json, sys, pytest
-from tests.planted import Tally
+from tests.planted import EVERY_NIGHT, Tally
 found = Tally()
 with contextlib.redirect_stdout(sys.stderr):
-    code = pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", "tests"], plugins=[found])
+    code = pytest.main(["--collect-only", "-q", *EVERY_NIGHT, "-p", "no:cacheprovider", "tests"], plugins=[found])
 if code:
     sys.exit(f"pytest could not collect the tests: {code!r}")
 print(json.dumps([(test, fault.name, fault.requirements) for test, fault in found.faults.items()]))

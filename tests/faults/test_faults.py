@@ -150,6 +150,7 @@ def test_a_change_of_what_is_not_there_is_an_error(where: str, change: str, mess
         apply(parse_change(change), scope(ast.parse(SOUND), where))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_fault_of_each_kind_is_killed_in_a_process_of_its_own(name: str) -> None:
     (fault,) = selected([name])

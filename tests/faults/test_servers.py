@@ -58,6 +58,7 @@ def bench() -> Iterator[Bench]:
     made.close()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.live
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_faulty_server_is_caught_and_explained(bench: Bench, name: str) -> None:
@@ -66,6 +67,7 @@ def test_a_faulty_server_is_caught_and_explained(bench: Bench, name: str) -> Non
     assert set(caught.by) == set(FAULTS[name].requirements)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.live
 @pytest.mark.parametrize("requirement", ["FR1", "S2", "TMF1"])
 def test_a_relay_without_a_fault_changes_nothing(bench: Bench, requirement: str) -> None:

@@ -79,6 +79,7 @@ def test_damaged_events_and_files_meet_the_released_programs(installation: Insta
     assert "mysqlbinlog: 6 inputs" in done.out
 
 
+@pytest.mark.nightly
 def test_damaged_relay_logs_meet_a_replica(installation: Installation, tmp_path: Path) -> None:
     done = lab(
         "fuzz", "server", "--campaign", "streams", "--runs", "8", "--seed", "1", "--server", "process",

@@ -78,6 +78,7 @@ def row_shown(deviation: Deviation) -> str:
     return str(found[0]) if found else ""
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("deviation", load_deviations(), ids=lambda deviation: deviation.id)
 def test_the_script_of_each_deviation_shows_the_fault(
     installation: Installation, deviation: Deviation, tmp_path: Path
@@ -143,6 +144,7 @@ def test_the_script_of_a_failing_case_shows_its_difference(
         assert "row 1, column j, after statement 1" in shown, told.text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("make", ["retyped", "copied", "dumped"])
 @pytest.mark.parametrize("gtid", [True, False])
 def test_the_script_of_a_sound_case_on_a_pair_shows_no_fault(

@@ -133,6 +133,7 @@ def test_neither_the_cut_nor_a_worker_that_is_killed_changes_the_digest(
     assert digest(tiny.digest, store.tallies()) == finished[1].judgement.digest
 
 
+@pytest.mark.nightly
 def test_a_run_that_was_broken_off_goes_on_where_it_was(
     spark: Any, tiny: Matrix, finished: tuple[Path, runs.Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -184,6 +184,7 @@ while True:
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("wrapper", ["", "/bin/sh -c '\"$@\"; true' wrapper"], ids=["plain", "wrapped"])
 @pytest.mark.parametrize("victims", ["lab", "lab and supervisor"])
 def test_after_kill_9_of_the_lab_no_server_and_no_lock_remains(
@@ -239,6 +240,7 @@ def change_things(session: Connection) -> None:
     session.execute_many([f"UPDATE t SET j = JSON_SET(j, '$.a', {number})" for number in range(300)]).check()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rotations", [0, 1, 3])
 @pytest.mark.parametrize("checksum", ["CRC32", "NONE"])
 def test_both_ways_of_capture_give_the_same_bytes(

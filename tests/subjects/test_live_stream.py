@@ -89,6 +89,7 @@ def test_a_client_reads_case_after_case(stream: Any) -> None:
         assert answer.changes == one.expected
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("mode", "failure"),
     [("dies", Failure.CRASHED), ("hangs", Failure.TIMED_OUT), ("silent", Failure.TIMED_OUT)],

@@ -51,6 +51,7 @@ def blocks(records: list[AnyRecord]) -> dict[str, str]:
     return {item.check: next(iter(item.verdicts)) for item in records if isinstance(item, Block)}
 
 
+@pytest.mark.nightly
 def test_figures_are_recorded_and_nothing_fails(records: list[AnyRecord]) -> None:
     running.run(test_throughput.test_instructions, Lab(Settings(), records.append), side="source")
     assert blocks(records)["costs/instructions/source"] in ("pass", "inconclusive")

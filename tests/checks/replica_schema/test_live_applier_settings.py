@@ -149,6 +149,7 @@ def test_a_server_that_ignores_other_errors_is_noticed(
     assert found.exit_code == 1
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["fewer", "other type"])
 def test_a_script_shows_a_case_again(target: OwnServer, kind: str) -> None:
     made = (generate.other_table(Stream("script", number), "s") for number in range(50))

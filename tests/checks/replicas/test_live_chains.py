@@ -75,6 +75,7 @@ DOCTORED: Final = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.usefixtures("first_options")
 @each(DOCTORED)
 def test_a_chain_with_a_fault_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:

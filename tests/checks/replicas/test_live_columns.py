@@ -75,6 +75,7 @@ def test_a_sound_pair_passes(recorded: Recorded) -> None:
     assert recorded.cases("replicas/columns") == 24
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.live
 @each(FAULTS)
 def test_a_replica_that_stores_another_column_makes_a5_red_alone(

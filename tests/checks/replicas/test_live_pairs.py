@@ -99,6 +99,7 @@ def test_a_replica_with_another_row_fails(recorded: Recorded, monkeypatch: pytes
     assert shown.replay == f"binlog-lab replay {shown.case_file}"
 
 
+@pytest.mark.nightly
 def test_a_failure_on_a_pair_becomes_a_small_case_that_shows_it_again(
     recorded: Recorded, server: ProcessServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

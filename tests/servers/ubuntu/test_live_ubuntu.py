@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from conformance.servers.install.installation import Installation
 
 
+@pytest.mark.nightly
 @pytest.mark.live
 @pytest.mark.parametrize(
     "release", [JAMMY, pytest.param(RESOLUTE, marks=pytest.mark.nightly)], ids=lambda release: release.number
