@@ -95,11 +95,15 @@ def test_a_session_that_was_killed_tells_it(server: ProcessServer) -> None:
     assert not took_too_long(caught.value)
 
 
-def test_a_server_that_stands_still_at_a_login_is_told_in_one_line() -> None:
+@pytest.mark.parametrize("seconds", [1, None])
+def test_a_server_that_stands_still_at_a_login_is_told_in_one_line(
+    seconds: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BINLOG_LAB_PATIENCE", "1")
     with socket.create_server(("127.0.0.1", 0)) as silent:  # the kernel accepts, nobody greets
         address = Address(port=silent.getsockname()[1])
         with pytest.raises(ConnectionLost) as caught:
-            connect(address, connect_timeout=1)
+            connect(address, connect_timeout=seconds)
     assert str(caught.value) == f"cannot connect to {address}: no answer from the server in 1 s"
 
 

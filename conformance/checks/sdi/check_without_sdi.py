@@ -64,6 +64,9 @@ def opened(case: Opened) -> Iterator[Problem]:
     if case.given.objects or not case.given.printed.refused or NO_SDI not in case.given.printed.errors:
         got = f"exit code {case.given.printed.code}, {case.given.printed.stored[:80]!r}, {case.given.printed.errors}"
         yield Problem(case.given.name, f"no SDI, and from ibd2sdi: {NO_SDI}", got, "the file given has SDI")
+    if case.given.lacking:
+        yield Problem(case.given.name, "the pages that page 0 counts", f"{case.given.lacking} fewer",
+                      "the file given is cut off")  # fmt: skip
     if case.error:
         yield Problem("IMPORT TABLESPACE", "accepted", case.error, "a file without SDI is refused")
     elif case.rows != case.expected:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _NONE: Final = Segments()
 _SECONDS: Final = 120.0  # for one run of ibd2sdi
 _SHOWN: Final = 1  # of the dictionary's kinds of hidden tables: none
+_PAGES: Final = slice(46, 50)  # of page 0: how many pages the tablespace has
 _INDEX_ID: Final = slice(66, 74)
 _ORIGINAL_TYPE: Final = slice(28, 30)  # of a page with page compression
 
@@ -40,8 +41,8 @@ class Printed:
 class SdiFile:
     """One tablespace. ``error``: why the reader refused it. ``pages``: number and type of every page that holds the
     dictionary information. ``index_ids``: those of all SDI pages in the file, free ones too. ``segments``: what
-    belongs to it by the space management, which may be unreadable (``unmanaged`` says why). ``printed``: what ibd2sdi
-    says of it, for checks that judge that."""
+    belongs to it by the space management, which may be unreadable (``unmanaged`` says why). ``lacking``: how many pages
+    page 0 counts and the file has not. ``printed``: what ibd2sdi says of it, for checks that judge that."""
 
     name: str
     space_id: int
@@ -55,6 +56,7 @@ class SdiFile:
     error: str = ""
     segments: Segments = _NONE
     unmanaged: str = ""
+    lacking: int = 0
     printed: Printed | None = None
 
     def of_type(self, kind: int) -> list[dict[str, Any]]:
@@ -126,6 +128,7 @@ def read_file(name: str, data: bytes, ibd2sdi: Program | None = None) -> SdiFile
         error=error,
         segments=managed,
         unmanaged=unmanaged,
+        lacking=max(0, int.from_bytes(data[_PAGES], "big") - space.pages),
         printed=None if ibd2sdi is None else print_file(name, data, ibd2sdi),
     )
 

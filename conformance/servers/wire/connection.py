@@ -26,6 +26,7 @@ _REFUSALS = frozenset({1044, 1045, 1129, 1130, 1251, 1698, 1820, 1862, 2059, 206
 _QUERY_ATTRIBUTES = 1 << 27
 PATIENCE: Final = "BINLOG_LAB_PATIENCE"
 _PATIENCE_SECONDS: Final = 600.0
+_LOGIN_SECONDS, _LOGIN_SECONDS_HERE = 10.0, 60.0
 _COM_QUIT, _COM_PING = b"\x01", b"\x0e"
 _PACKET_TARGET = 4 << 20  # statements per packet: by size, so that one failure never costs more than one packet
 
@@ -273,10 +274,17 @@ def connect(
     *,
     database: str | None = None,
     timeout: float | None = None,
-    connect_timeout: float = 10.0,
+    connect_timeout: float | None = None,
     fate: Callable[[ConnectionLost], ConnectionLost] = _unknown_fate,
 ) -> Connection:
-    """Log in. ``timeout``: seconds of every wait for the server (``None``: :func:`patience`)."""
+    """Log in.
+
+    ``timeout``: seconds of every wait for the server (``None``: :func:`patience`). ``connect_timeout``: those of the
+    login. ``None``: 10, and 60 on this machine, where a server that answers late is only busy; never more than the
+    patience.
+    """
+    if connect_timeout is None:
+        connect_timeout = min(patience(), _LOGIN_SECONDS_HERE if _is_here(address) else _LOGIN_SECONDS)
     try:
         from mysql import connector  # heavy, and only needed where a server is
     except ImportError as error:
@@ -320,6 +328,10 @@ def connect(
     sock.settimeout(patience() if timeout is None else timeout)
     stream = PacketStream(sock, query_attributes=bool(raw.client_flags & _QUERY_ATTRIBUTES))
     return Connection(raw, stream, address, fate)
+
+
+def _is_here(address: Address) -> bool:
+    return bool(address.socket) or address.host in ("127.0.0.1", "::1", "localhost")
 
 
 def _socket_of(raw: Any) -> Any:

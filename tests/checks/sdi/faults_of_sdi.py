@@ -147,6 +147,8 @@ _FAULTS: Final[tuple[tuple[str, str, str, Callable[[Observed], Observed]], ...]]
     ("SDI10", "ordinary", "The id of the index is -1.", in_file(fields(index_ids=frozenset((157,))))),
     ("SDI14", "refused", "The server opens a file without SDI.", _of("opened", error="1815")),
     ("SDI14", "rows-lost", "The server reads all rows of it.", _opened_rows),
+    ("SDI14", "cut", "The file given has the pages that it counts.",
+     lambda seen: replace(seen, opened=replace(seen.opened, given=replace(seen.opened.given, lacking=1)))),
     ("SDI14", "printed", "ibd2sdi finds no SDI in the file given, in either form.", _given(refused=False)),
     ("SDI14", "other-words", "ibd2sdi says why it prints nothing.", _given(errors="no such thing")),
     ("SDI15", "not-set", "The flag is set where SDI is.", in_file(_without_flag)),

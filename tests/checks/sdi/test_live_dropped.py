@@ -67,6 +67,16 @@ def test_a_table_that_stays_in_the_cache_fails(
     assert {block.requirements for block in recorded.of(Block) if block.failures} == {("SDI68",)}
 
 
+@pytest.mark.planted("SDI68")
+def test_a_page_of_another_index_fails(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    def misnamed(*words: Any) -> Dropped:
+        seen = observed(*words)
+        return Dropped([Named(page.page, "PRIMARY") for page in seen.before], seen.after)
+
+    monkeypatch.setattr(check_dropped, "observe", misnamed)
+    recorded.fails(check_dropped.test_the_cache_forgets_dropped_tablespaces, "is of another index")
+
+
 @pytest.mark.parametrize("altered", [evicted, never_named])
 def test_pages_that_show_nothing_are_no_pass(
     recorded: Recorded, monkeypatch: pytest.MonkeyPatch, altered: Callable[..., Dropped]
