@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.ordered_servers import ORDER, OrderedServers
+from conformance.cli.verbosity import verbosity
 from conformance.console import error, narrate, progress
 from conformance.runs.columns import column_names, named_subjects, server_pairs
 from conformance.runs.on_spark import campaigns, require_private
@@ -29,6 +30,7 @@ from conformance.user_errors import CouldNotRun, Usage, unknown
 
 if TYPE_CHECKING:
     from conformance.harness.settings import Settings
+    from conformance.report.terminal import Detail
     from conformance.runs.check_runs.lab_run import LabRun
 
 _OF_PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
@@ -96,6 +98,7 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 @click.option(
     "--report", "report", type=click.Path(path_type=Path), default=Path("report"), show_default=True, metavar="DIR"
 )
+@verbosity
 def command(
     servers: tuple[str, ...],
     replicas: tuple[str, ...],
@@ -115,6 +118,8 @@ def command(
     record: Path | None,
     list_only: bool,
     report: Path,
+    quiet: bool,
+    verbose: bool,
 ) -> int:
     """Judge servers and decoders against the requirements, and write a report.
 
@@ -178,6 +183,7 @@ def command(
     # Loading the checks takes a second: the run has already said what it is.
     from conformance.harness.settings import Settings
     from conformance.harness.witnesses import check_witnesses
+    from conformance.report.terminal import Detail
     from conformance.requirements.versions import OBSERVED
 
     try:
@@ -233,15 +239,18 @@ def command(
         for name, subject in zip(names[len(parsed) :], (decoder.given for decoder in decoders), strict=True)
     ]
     jobs = jobs or (os.cpu_count() or 1) + 2
+    detail = Detail.asked(quiet=quiet, verbose=verbose)
     if master is None or not parsed:
-        return _run(settings, report, frozenset(requirements), profile, jobs)
+        return _run(settings, report, frozenset(requirements), profile, jobs, detail)
     with campaigns(master, str(parsed[0][0]), wrapper, report) as make:
         settings = [replace(column, campaign=None if column.subject else make) for column in settings]
         # One after another: a forked worker cannot speak to the Spark driver of this process.
-        return _run(settings, report, frozenset(requirements), profile, 1)
+        return _run(settings, report, frozenset(requirements), profile, 1, detail)
 
 
-def _run(columns: list[Settings], report: Path, requirements: frozenset[str], profile: str, jobs: int) -> int:
+def _run(
+    columns: list[Settings], report: Path, requirements: frozenset[str], profile: str, jobs: int, detail: Detail
+) -> int:
     from conformance.report.directory import ReportError
     from conformance.report.terminal import print_summary
     from conformance.runs.check_runs.lab_run import LabRun
@@ -283,7 +292,7 @@ def _run(columns: list[Settings], report: Path, requirements: frozenset[str], pr
         if run.incomplete:
             raise KeyboardInterrupt
         raise nothing_selected(requirements)
-    print_summary(run.report.summary, sys.stdout, directory=report)
+    print_summary(run.report.summary, sys.stdout, directory=report, detail=detail)
     for message in (run.could_not_run, *run.column_errors):
         if message:
             error(message)

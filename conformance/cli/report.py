@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.verbosity import verbosity
 from conformance.exit_code import ExitCode
 from conformance.stream import StreamError
 from conformance.user_errors import CouldNotRun, Usage
@@ -14,14 +15,15 @@ from conformance.user_errors import CouldNotRun, Usage
 
 @click.command
 @click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR")
-def command(directory: Path) -> int:
+@verbosity
+def command(directory: Path, *, quiet: bool, verbose: bool) -> int:
     """Render a report again from DIR/run.jsonl.
 
     Writes index.html, results.json, junit.xml and summary.md and prints the summary. Also works for an interrupted run:
     its report says INCOMPLETE, and the exit code is 4. Otherwise the exit code is 0, whatever the run's exit code was.
     """
     from conformance.report.directory import DirectoryInUseError, ReportError, render_again
-    from conformance.report.terminal import print_summary
+    from conformance.report.terminal import Detail, print_summary
 
     try:
         summary = render_again(directory)
@@ -29,5 +31,5 @@ def command(directory: Path) -> int:
         raise Usage(str(error)) from error
     except ReportError as error:
         raise CouldNotRun(str(error)) from error
-    print_summary(summary, sys.stdout, directory=directory)
+    print_summary(summary, sys.stdout, directory=directory, detail=Detail.asked(quiet=quiet, verbose=verbose))
     return int(ExitCode.OK if summary.complete else ExitCode.INCOMPLETE)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 from conformance.messages import printable
-from conformance.report import cards, evidence, wording
+from conformance.report import brief, cards, evidence, wording
+from conformance.report.brief import WARNING, style
 from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import OWNERS, RunOutcome
 from conformance.stream import MODEL
@@ -24,9 +28,22 @@ if TYPE_CHECKING:
 
 FAILURES_SHOWN = 5
 LINE = evidence.Window(6, 24)
-PLAIN_WIDTH = 120  # where there is no terminal to ask
+PLAIN_WIDTH = 120  # where there is neither a terminal to ask nor COLUMNS
 PLAIN_SECONDS = 5.0  # between two lines about the same job
-_COLOURS = {RunOutcome.CONFORMANT: "green", RunOutcome.DEVIATES: "yellow", RunOutcome.REFUSED: "yellow"}
+_COLOURS = {RunOutcome.CONFORMANT: "green", RunOutcome.DEVIATES: WARNING, RunOutcome.REFUSED: WARNING}
+
+
+class Detail(Enum):
+    """How much of a summary is printed: its last lines, some 25, or every requirement, deviation and rule."""
+
+    QUIET = 0
+    BRIEF = 1
+    VERBOSE = 2
+
+    @classmethod
+    def asked(cls, *, quiet: bool, verbose: bool) -> Detail:
+        """By the options of a command; ``verbose`` wins."""
+        return cls.VERBOSE if verbose else cls.QUIET if quiet else cls.BRIEF
 
 
 @contextmanager
@@ -131,34 +148,70 @@ def _bars(file: TextIO) -> Iterator[ProgressSink]:
         yield sink
 
 
-def print_summary(summary: Summary, file: TextIO, *, directory: Path | None = None) -> None:
+class _Plain:
+    """A file that is no terminal: tables leave no blanks at the ends of its lines."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        return self._file.write(re.sub(r" +\n", "\n", text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def _width() -> int:
+    named = os.environ.get("COLUMNS", "")
+    return int(named) if named.isdecimal() and int(named) else PLAIN_WIDTH
+
+
+def print_summary(
+    summary: Summary, file: TextIO, *, directory: Path | None = None, detail: Detail = Detail.BRIEF
+) -> None:
     """Print the outcome sentence, requirements, failures with their replay commands, and gaps of the census."""
-    console = console_on(file, highlight=False, width=None if file.isatty() else PLAIN_WIDTH, emoji=False)
+    if file.isatty():
+        console = console_on(file, highlight=False, emoji=False)
+    else:
+        console = console_on(cast("TextIO", _Plain(file)), highlight=False, emoji=False, width=_width())
     console.on_broken_pipe = _broken_pipe  # type: ignore[method-assign]  # its own ends the process with exit code 1
     colour = _COLOURS.get(summary.outcome, "red")
     glyph = wording.OUTCOME_GLYPHS[summary.outcome]
-    if summary.cases:
-        (_matrix if len(summary.columns) > 1 else _requirements)(console, summary)
-        _decoders(console, summary)
-        _failures(console, summary)
-        _census(console, summary)
-        _deviations(console, summary)
-        _asked(console, summary)
-        for line in wording.notices(summary.notices):
-            console.print(line, style="yellow", markup=False)
+    if summary.cases and detail is not Detail.QUIET:
+        _details(console, summary, whole=detail is Detail.VERBOSE)
         console.print()
     console.print(f"{glyph} {summary.outcome.upper()}", style=f"bold {colour}", markup=False)
     if summary.outcome is RunOutcome.NONCONFORMANT and not summary.complete:
         console.print("○ INCOMPLETE", style="bold red")
     console.print(wording.headline(summary), markup=False)
-    for line in _facts(summary):
-        console.print(line, style="dim", markup=False)
+    if detail is not Detail.QUIET:
+        for line in _facts(summary):
+            console.print(line, style="dim", markup=False)
+    if summary.cases and detail is Detail.BRIEF:
+        console.print(brief.MORE, style="dim")
     if directory is not None:
         console.print(f"Report: {directory / 'index.html'}", markup=False, soft_wrap=True)
         names = summary.matrix.names() if len(summary.matrix.judged) == 1 else {}
         for subject in summary.matrix.judged if names else ():
             page = directory / SUBJECTS_DIR / f"{names[subject.id]}.html"
             console.print(f"Its defects: {page}", markup=False, soft_wrap=True)
+
+
+def _details(console: Console, summary: Summary, *, whole: bool) -> None:
+    several = len(summary.columns) > 1
+    if whole:
+        (_matrix if several else _requirements)(console, summary)
+    else:
+        brief.requirements(console, summary)
+        if several:
+            brief.columns(console, summary)
+    _decoders(console, summary)
+    _failures(console, summary, FAILURES_SHOWN if whole else brief.FAILURES_SHOWN)
+    for part in (_census, _deviations) if whole else (brief.census, brief.deviations):
+        part(console, summary)
+    _asked(console, summary)
+    for line in wording.notices(summary.notices):
+        console.print(line, style=WARNING, markup=False)
 
 
 def _broken_pipe() -> NoReturn:
@@ -192,35 +245,34 @@ def _facts(summary: Summary) -> Iterator[str]:
 
 
 def _requirements(console: Console, summary: Summary) -> None:
+    """Print a line for each requirement; its title ends with … where the line is full."""
     from rich.table import Table
     from rich.text import Text
 
-    rows = summary.requirement_rows()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     several = len(summary.subjects.keys() - {MODEL}) > 1
-    table.add_column("requirement", no_wrap=True)
-    table.add_column("", overflow="fold")
-    if several:
-        table.add_column("subject", overflow="fold")
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("passed of cases", overflow="fold", min_width=16)
     many = len(summary.matrix.judged) > 1  # then a table of their own, and the matrix in the report
-    for requirement, (info, _, cells) in rows.items():
+    lines = []
+    catalogue = summary.requirement_rows()
+    for requirement, (info, _, cells) in catalogue.items():
         shown = [
             (subject, cell) for subject, cell in cells.items() if not (many and subject in summary.matrix.decoders)
         ]
         for index, (subject, cell) in enumerate(shown):
-            verdict = cell.verdict
-            table.add_row(
-                requirement if not index else "",
-                Text(wording.titled(info) if not index else ""),
-                *([Text(subject)] if several else []),
-                Text(f"{wording.GLYPHS[verdict]} {verdict}", style=_style(verdict)),
-                wording.cell_words(cell),
-            )
-    if table.row_count:
+            first = (requirement, Text(wording.titled(info))) if not index else ("", Text(""))
+            named = (Text(subject),) if several else ()
+            word = Text(f"{wording.GLYPHS[cell.verdict]} {cell.verdict}", style=style(cell.verdict))
+            lines.append((*first, *named, word, Text(wording.cell_words(cell))))
+    heads = ("requirement", "", *(("subject",) if several else ()), "verdict", "passed of cases")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    widths = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
+    room = console.width - sum(widths) + widths[1] - 2 * len(heads)
+    for number, (head, width) in enumerate(zip(heads, widths, strict=True)):
+        table.add_column(head, no_wrap=True, overflow="ellipsis", width=max(1, room) if number == 1 else width)
+    for line in lines:
+        table.add_row(*line)
+    if lines:
         console.print(table)
-    if rows:
+    if catalogue:
         console.print(wording.coverage(summary), style="dim")
 
 
@@ -236,7 +288,7 @@ def _matrix(console: Console, summary: Summary) -> None:
     for requirement, (_, _, cells) in summary.requirement_rows().items():
         if cells.keys() & summary.columns.keys():
             shown = [
-                Text(wording.short_cell(cells[name]), style=_style(cells[name].verdict)) if name in cells else Text("")
+                Text(wording.short_cell(cells[name]), style=style(cells[name].verdict)) if name in cells else Text("")
                 for name in summary.columns
             ]
             table.add_row(requirement, *shown)
@@ -252,13 +304,13 @@ def _asked(console: Console, summary: Summary) -> None:
         console.print(f"a finding about the table of versions: {wording.table_finding(row)}", style="red", markup=False)
 
 
-def _failures(console: Console, summary: Summary) -> None:
+def _failures(console: Console, summary: Summary, most: int) -> None:
     def order(verdict: CaseVerdict) -> tuple[int, bool]:
         return SEVERITY.index(verdict.verdict), summary.kind_of(verdict) not in summary.findings
 
     worst_first = sorted(summary.failures, key=order)  # then what was shrunk: which check failed first is chance
     distinct = list({summary.kind_of(verdict): verdict for verdict in reversed(worst_first)}.values())[::-1]
-    for failure in distinct[:FAILURES_SHOWN]:
+    for failure in distinct[:most]:
         console.print()
         title = f"{failure.verdict} {failure.case} [{', '.join(failure.requirements)}] {failure.subject}"
         console.print(f"{wording.GLYPHS[failure.verdict]} {title}", style="red", markup=False)
@@ -272,8 +324,8 @@ def _failures(console: Console, summary: Summary) -> None:
         if failure.replay:
             console.print(f"  {failure.replay}", style="bold", markup=False, soft_wrap=True)
         _offers(console, failure)
-    if len(distinct) > FAILURES_SHOWN:
-        console.print(f"… and {wording.plural(len(distinct) - FAILURES_SHOWN, 'more kind')} of failure", style="red")
+    if len(distinct) > most:
+        console.print(f"… and {wording.plural(len(distinct) - most, 'more kind')} of failure", style="red")
 
 
 def _offers(console: Console, failure: CaseVerdict) -> None:
@@ -317,7 +369,7 @@ def _deviations(console: Console, summary: Summary) -> None:
         parts.append(entry["observed"] and f"observed on {entry['observed']}")
         doubt = entry["verdict"] == "deviates" and not entry["confirmed"]
         about = ", ".join(filter(None, [*parts, wording.UNCONFIRMED if doubt else ""]))
-        console.print(f"{title}{f' ({about})' if about else ''}", style="yellow", markup=False)
+        console.print(f"{title}{f' ({about})' if about else ''}", style=WARNING, markup=False)
         if entry["reason"] and entry["id"] not in told:
             console.print(Padding(Text(entry["reason"]), (0, 0, 0, 2)))
         told.add(entry["id"])
@@ -349,16 +401,16 @@ def _census(console: Console, summary: Summary) -> None:
     if mix := summary.census.mix():
         console.print("the mix, and what a representative run has at least:")
         for part in mix:
-            glyph, style = ("✓", "") if part.reached else ("○", "yellow")
+            glyph, colour = ("✓", "") if part.reached else ("○", WARNING)
             found = "none" if part.share is None else wording.share(part.share)
             console.print(
-                f"  {glyph} {found:>6}  {part.sentence} (≥ {wording.share(part.wanted)})", style=style, markup=False
+                f"  {glyph} {found:>6}  {part.sentence} (≥ {wording.share(part.wanted)})", style=colour, markup=False
             )
     missing = summary.census.not_exercised()
     count = sum(len(group.rules) for group in groups)
     if missing:
         console.print(
-            f"{len(missing)} of {count} rules not exercised: {', '.join(missing)}", style="yellow", markup=False
+            f"{len(missing)} of {count} rules not exercised: {', '.join(missing)}", style=WARNING, markup=False
         )
     else:
         console.print(f"all {count} rules exercised", style="dim")
@@ -381,7 +433,7 @@ def _decoders(console: Console, summary: Summary) -> None:
     for subject in matrix.judged:
         worst = matrix.worst(subject.id)
         table.add_row(
-            Text(f"{wording.GLYPHS[worst]} {names[subject.id]}", style=_style(worst)),
+            Text(f"{wording.GLYPHS[worst]} {names[subject.id]}", style=style(worst)),
             *(f"{counts[subject.id][verdict]:,}" for verdict in seen),
             f"{len(matrix.accusations(subject.id)):,}",
         )
@@ -389,10 +441,4 @@ def _decoders(console: Console, summary: Summary) -> None:
     console.print(table)
     for subject in matrix.absent:
         reason = subject.unavailable or subject.note or "no verdict in this run"
-        console.print(f"○ {names[subject.id]}: {reason}", style="yellow", markup=False, soft_wrap=True)
-
-
-def _style(verdict: Verdict) -> str:
-    if verdict.failing:
-        return "red"
-    return "green" if verdict in (Verdict.PASS, Verdict.FIXED) else "yellow"
+        console.print(f"○ {names[subject.id]}: {reason}", style=WARNING, markup=False, soft_wrap=True)

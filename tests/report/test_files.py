@@ -21,7 +21,7 @@ from conformance.report.directory import DirectoryInUseError, ReportDirectory, R
 from conformance.report.evidence import align, rows
 from conformance.report.html import page
 from conformance.report.results import Summary
-from conformance.report.terminal import PlainProgress, print_summary
+from conformance.report.terminal import Detail, PlainProgress, print_summary
 from conformance.report.wording import amount_of_bytes, duration, headline, plural, share
 from conformance.stream import Block, CaseVerdict, Progress, RequirementInfo
 from conformance.verdict import Verdict
@@ -196,7 +196,7 @@ def test_terminal_page_json_junit_and_markdown_agree_about_listed_deviations() -
     summary = Summary([RUN, SUBJECTS[0], block])
     summary.add(summary.conclude(seconds=1))
     said = "Conformant except 1 known deviation. 100 updates compared byte for byte"
-    terminal, html = summary_text(summary), page(summary)
+    terminal, html = summary_text(summary, Detail.VERBOSE), page(summary)
     text = "\n".join(markdown.build(summary))
     assert "≈ CONFORMANT EXCEPT KNOWN DEVIATIONS" in terminal
     assert "≈ deviates" in terminal
@@ -377,14 +377,52 @@ def test_a_verdict_without_values_has_no_evidence() -> None:
 # -- the terminal ---------------------------------------------------------------------------------------------
 
 
-def summary_text(summary: Summary) -> str:
+def summary_text(summary: Summary, detail: Detail = Detail.BRIEF) -> str:
     out = io.StringIO()
-    print_summary(summary, out)
+    print_summary(summary, out, detail=detail)
     return out.getvalue()
 
 
+def many_rows() -> Summary:
+    """A run of 300 requirements: most pass, 40 deviate, 12 fail."""
+    verdicts = {f"R{number}": "fail" if number % 25 == 7 else "deviates" if number % 7 == 3 else "pass"
+                for number in range(300)}  # fmt: skip
+    blocks = [
+        Block(check="updates/apply", subject=SERVER, requirements=(name,), block=0, cases=100,
+              verdicts={"pass": 90, word: 10} if word != "pass" else {"pass": 100})
+        for name, word in verdicts.items()
+    ]  # fmt: skip
+    run = dataclasses.replace(RUN, requirements={name: RequirementInfo(title="t" * 200) for name in verdicts})
+    summary = Summary([run, SUBJECTS[0], *blocks])
+    summary.add(summary.conclude(seconds=1))
+    return summary
+
+
+@pytest.mark.parametrize("columns", ["", "80", "200", "no number"])
+def test_a_summary_of_many_requirements_has_few_lines_and_verbose_names_all(
+    columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    summary, width = many_rows(), int(columns) if columns.isdecimal() else 120
+    lines = summary_text(summary).splitlines()
+    assert len(lines) <= 25
+    assert lines[0].startswith("✗ R7      fail, 90 of 100 · 10 fail: ttt")
+    assert lines[5].startswith("✗ 7 more fail: R132 R157 ")
+    assert any(line.startswith("≈ deviates") and " R3 R10 " in line for line in lines)
+    whole = summary_text(summary, Detail.VERBOSE).splitlines()
+    assert {line.split()[0] for line in whole if re.match(r"R\d+ ", line)} == {f"R{number}" for number in range(300)}
+    for line in (*lines, *whole):
+        assert len(line) <= width
+        assert line == line.rstrip()
+
+
+def test_a_quiet_summary_has_the_outcome_alone() -> None:
+    assert summary_text(many_rows(), Detail.QUIET).splitlines()[0] == "✗ NONCONFORMANT"
+    assert len(summary_text(many_rows(), Detail.QUIET).splitlines()) <= 3
+
+
 def test_the_summary_is_plain_where_there_is_no_terminal() -> None:
-    text = summary_text(Summary(records()))
+    text = summary_text(Summary(records()), Detail.VERBOSE)
     assert "\x1b" not in text
     assert FAILURE.replay is not None
     assert FAILURE.replay in text
@@ -426,14 +464,14 @@ def test_the_summary_names_the_smallest_case_before_the_one_that_was_met() -> No
 
 
 def test_a_listed_deviation_is_explained_in_summary_and_page() -> None:
-    text = summary_text(Summary(records()))
+    text = summary_text(Summary(records()), Detail.VERBOSE)
     assert "listed deviation noop-replace-refused: explains 1 case (FR2, versions 8.0.3..)" in text
     assert "A replica refuses a REPLACE that changes no byte." in text
     assert "A replica refuses a REPLACE that changes no byte." in page(Summary(records()))
 
 
 def test_the_mix_says_what_is_missing_for_a_representative_run() -> None:
-    text = summary_text(Summary(records()))
+    text = summary_text(Summary(records()), Detail.VERBOSE)
     assert "✓   83 %  JSON_SET replaces an existing member. (≥ 50 %)" in text
     assert "○   17 %  JSON_SET inserts a missing member. (≥ 25 %)" in text
     html = page(Summary(records()))
