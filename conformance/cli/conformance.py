@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from conformance.harness.settings import Settings
     from conformance.report.terminal import Detail
     from conformance.runs.check_runs.lab_run import LabRun
+    from conformance.runs.check_runs.limit import Limit
 
 _OF_PYTEST = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
@@ -94,6 +95,13 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
     metavar="DIR",
     help="Write down there what the server answers; --server recorded:DIR judges it again.",
 )
+@click.option("-x", "--exitfirst", is_flag=True, help="Begin no further check when a Case has failed.")
+@click.option(
+    "--max-time",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Begin no further check after so many seconds; those that run go on to their end.",
+)
 @click.option("--list", "list_only", is_flag=True, help="List the checks and stop.")
 @click.option(
     "--report", "report", type=click.Path(path_type=Path), default=Path("report"), show_default=True, metavar="DIR"
@@ -116,6 +124,8 @@ def command(
     jobs: int | None,
     master: str | None,
     record: Path | None,
+    exitfirst: bool,
+    max_time: float | None,
     list_only: bool,
     report: Path,
     quiet: bool,
@@ -185,6 +195,7 @@ def command(
     from conformance.harness.witnesses import check_witnesses
     from conformance.report.terminal import Detail
     from conformance.requirements.versions import OBSERVED
+    from conformance.runs.check_runs.limit import Limit
 
     try:
         check_witnesses(listed)
@@ -239,18 +250,32 @@ def command(
         for name, subject in zip(names[len(parsed) :], (decoder.given for decoder in decoders), strict=True)
     ]
     jobs = jobs or (os.cpu_count() or 1) + 2
-    detail = Detail.asked(quiet=quiet, verbose=verbose)
+    asked = _Asked(
+        report,
+        frozenset(requirements),
+        profile,
+        Detail.asked(quiet=quiet, verbose=verbose),
+        Limit(at_failure=exitfirst, seconds=max_time),
+    )
     if master is None or not parsed:
-        return _run(settings, report, frozenset(requirements), profile, jobs, detail)
+        return _run(settings, asked, jobs)
     with campaigns(master, str(parsed[0][0]), wrapper, report) as make:
         settings = [replace(column, campaign=None if column.subject else make) for column in settings]
         # One after another: a forked worker cannot speak to the Spark driver of this process.
-        return _run(settings, report, frozenset(requirements), profile, 1, detail)
+        return _run(settings, asked, 1)
 
 
-def _run(
-    columns: list[Settings], report: Path, requirements: frozenset[str], profile: str, jobs: int, detail: Detail
-) -> int:
+class _Asked(NamedTuple):
+    """Options of a run that all its columns share."""
+
+    report: Path
+    requirements: frozenset[str]
+    profile: str
+    detail: Detail
+    limit: Limit
+
+
+def _run(columns: list[Settings], asked: _Asked, jobs: int) -> int:
     from conformance.report.directory import ReportError
     from conformance.report.terminal import print_summary
     from conformance.runs.check_runs.lab_run import LabRun
@@ -263,9 +288,9 @@ def _run(
                 narrate(f"column {number} of {len(columns)}: {column.column}")
             run = LabRun(
                 partial(_with_cases, column),
-                report=report,
-                requirements=requirements,
-                profile=profile,
+                report=asked.report,
+                requirements=asked.requirements,
+                profile=asked.profile,
                 command=command_line(),
                 progress=display,
                 narrate=narrate,
@@ -276,6 +301,7 @@ def _run(
                 subjects=sum(bool(each.subject) for each in columns),
                 jobs=jobs if len(columns) == 1 else 1,
                 whole=True,
+                limit=asked.limit,
             )
             try:
                 _pytest(run)
@@ -291,8 +317,8 @@ def _run(
             raise CouldNotRun(run.could_not_run)
         if run.incomplete:
             raise KeyboardInterrupt
-        raise nothing_selected(requirements)
-    print_summary(run.report.summary, sys.stdout, directory=report, detail=detail)
+        raise nothing_selected(asked.requirements)
+    print_summary(run.report.summary, sys.stdout, directory=asked.report, detail=asked.detail)
     for message in (run.could_not_run, *run.column_errors):
         if message:
             error(message)

@@ -250,6 +250,16 @@ def test_what_recordings_cannot_show_is_no_pass(tmp_path: Path) -> None:
     assert "NOTHING JUDGED" in end.out
 
 
+def test_a_run_that_is_stopped_by_its_limit_is_incomplete_and_says_so(tmp_path: Path) -> None:
+    words = ("conformance", "--server", "none", "-r", "FR1", "-r", "TMF1", "--updates", "50", "--report")
+    end = lab(*words, tmp_path / "time", "--max-time", "0.001", "-q")
+    assert end.code == 4, end.text
+    assert results(tmp_path / "time")["run"]["incomplete_reason"] == "stopped after 0.001 s (--max-time)"
+    assert "INCOMPLETE" in end.out.splitlines()[0]
+    first = lab(*words, tmp_path / "x", "-x")  # nothing fails
+    assert (first.code, results(tmp_path / "x")["run"]["complete"]) == (0, True), first.text
+
+
 # --- wrong usage -----------------------------------------------------------------------------------------------------
 
 

@@ -17,7 +17,8 @@ import pytest
 
 from conformance.runs.check_runs.side_by_side import SideBySide, Stop
 from conformance.servers.run.process_identity import start_time
-from conformance.stream import Block, Progress, Subject
+from conformance.stream import Block, CaseVerdict, Progress, Subject
+from conformance.verdict import Verdict
 from tests.cli.written_reports import assert_whole, ended, records, results
 from tests.live import forks_of, nothing_left, run_directories, started, until
 
@@ -79,6 +80,26 @@ def test_a_server_that_tells_something_else_is_written_too() -> None:
     sunk: list[Any] = []
     run(work, sunk)
     assert [record.version for record in sunk if isinstance(record, Subject)] == ["9.7.0", "9.7.1", "9.7.2"]
+
+
+def test_a_failure_behind_a_long_check_lets_no_further_module_begin() -> None:
+    """The failing check is not the first: its records wait, but that it failed is known."""
+
+    def work(link: Link) -> None:
+        for numbers in link.modules():
+            for link.check in numbers:
+                if link.check == 0:
+                    time.sleep(0.5)
+                verdict = Verdict.FAIL if link.check == 2 else Verdict.PASS
+                link.write(CaseVerdict(case="x", requirement="FR1", verdict=verdict, subject="s", check="c", block=0))
+                link.end("passed")
+
+    side = SideBySide(
+        checks(), sink=lambda _: None, narrate=lambda _: None, name=lambda check: check.name, most=2,
+        enough=lambda failed: failed,
+    )  # fmt: skip
+    assert side.run(work, lambda: None) is None
+    assert side.ended == 4  # the second module ended, and the third one never began
 
 
 def ended_in(place: Path) -> None:

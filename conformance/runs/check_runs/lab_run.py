@@ -23,6 +23,7 @@ from conformance.runs.check_runs.check_items import (
     requirements_of,
 )
 from conformance.runs.check_runs.ended_checks import EndedChecks
+from conformance.runs.check_runs.limit import Limit
 from conformance.runs.check_runs.selection import Selection
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ class LabRun(EndedChecks):
     of the previous column; only the ``last`` column ends the stream. A server or subject that cannot run is an error of
     its own column; the other columns still run. ``kinds``: whether the session takes the checks about subjects
     (``True``), those about servers (``False``), or both, which is for lists. ``subjects``: how many columns are about
-    subjects. ``jobs``: how many checks may run side by side, where the lab starts the servers. ``whole``: every
-    experiment of the requested requirements is in the run, and one that looks at too little makes it incomplete.
+    subjects. ``jobs``: how many checks may run side by side, where the lab starts the servers. ``limit``: when no
+    further check is to begin. ``whole``: every experiment of the requested requirements is in the run, and one that
+    looks at too little makes it incomplete.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class LabRun(EndedChecks):
         subjects: int = 0,
         jobs: int = 1,
         whole: bool = False,
+        limit: Limit | None = None,
     ) -> None:
         self._selection = Selection(requirements, profile, kinds, subjects, max(1, len(columns)))
         self._of_others = 0  # selected checks of a column of the other kind
@@ -82,6 +85,8 @@ class LabRun(EndedChecks):
         self._narrate = narrate
         self._jobs = jobs
         self._whole = whole
+        self._limit = limit or Limit()
+        self._session: pytest.Session | None = None
         self._now = ""  # the check that runs in this process
         self._recording: RecordedRun | None = None  # where the run makes a recording, or judges one
         self._link: Link | None = None  # in a worker: its way to the run
@@ -217,12 +222,15 @@ class LabRun(EndedChecks):
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """Run the checks side by side where the lab can start a server for each worker; else pytest runs them."""
+        self._session = session
         if self._jobs < 2 or session.testsfailed or session.config.option.collectonly:
             return None
         from conformance.harness.session import several_servers
         from conformance.runs.check_runs.side_by_side import SideBySide
 
-        checks = SideBySide(self.selected, sink=self.sink, narrate=self._narrate, name=check_name, most=self._jobs)
+        checks = SideBySide(
+            self.selected, sink=self.sink, narrate=self._narrate, name=check_name, most=self._jobs, enough=self._enough
+        )
         if checks.workers < 2 or not several_servers(self._make_settings(None), self.sink, self._narrate):
             return None
         try:
@@ -230,6 +238,8 @@ class LabRun(EndedChecks):
         finally:
             self.rate = checks.rate
             self.column_errors += checks.errors
+            if checks.ended < len(self.selected):
+                self.incomplete = self._enough(failed=False) or self.incomplete
         if stop is not None and stop.usage:
             self.usage_error = stop.message
         elif stop is not None:
@@ -285,10 +295,20 @@ class LabRun(EndedChecks):
         if self._recording is not None and item in self.selected:
             self._recording.begin(item.path, check_name(item), self._lab, former_name(item))
 
-    def pytest_runtest_logfinish(self) -> None:
-        """A check has ended in order."""
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """A check has ended in order; perhaps no further one is to begin."""
         if self._recording is not None:
             self._recording.running = False
+        session = self._session
+        if self._link is not None or session is None or nodeid == session.items[-1].nodeid:
+            return
+        if reason := self._enough(failed=False):
+            self.incomplete = session.shouldstop = reason
+
+    def _enough(self, *, failed: bool) -> str:
+        """Why no further check is to begin; empty where the run goes on."""
+        failed = failed or (self.report is not None and bool(self.report.summary.failed))
+        return self._limit.reached(failed=failed, seconds=time.monotonic() - self.begun)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:

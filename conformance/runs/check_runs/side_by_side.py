@@ -66,7 +66,10 @@ class Worker(NamedTuple):
 
 
 class SideBySide:
-    """The checks of a run on some workers. ``most``: how many at most. ``name``: gives a check's name for people."""
+    """The checks of a run on some workers. ``most``: how many at most. ``name``: gives a check's name for people.
+
+    ``enough``: asked with ``failed``, whether a Case has failed; true where no further module of checks is to begin.
+    """
 
     def __init__(
         self,
@@ -76,11 +79,14 @@ class SideBySide:
         narrate: Callable[[str], None],
         name: Callable[[pytest.Item], str],
         most: int,
+        enough: Callable[..., object] = lambda **_: False,
     ) -> None:
         self._checks = checks
         self._sink = sink
         self._narrate = narrate
         self._name = name
+        self._enough = enough
+        self._failed = False  # a Case has, perhaps of a check whose records wait for their turn
         self._modules: dict[str, list[int]] = defaultdict(list)
         for number, check in enumerate(checks):
             self._modules[str(check.path)].append(number)
@@ -94,6 +100,11 @@ class SideBySide:
         self._told: set[str] = set()
         self.rate = 0.0
         self.errors: list[str] = []  # of checks that could not run
+
+    @property
+    def ended(self) -> int:
+        """How many checks have ended."""
+        return len(self._ended)
 
     def _firsts(self) -> list[pytest.Item]:
         return [self._checks[numbers[0]] for numbers in self._modules.values()]
@@ -125,7 +136,7 @@ class SideBySide:
                         return Stop(f"a worker process of the lab ended: number {number + 1} of {len(workers)}")
                     continue
                 if message is None:
-                    module = self._lanes.take(numbers[link])
+                    module = None if self._enough(failed=self._failed) else self._lanes.take(numbers[link])
                     if module is None:
                         released.add(numbers[link])
                     link.send(None if module is None else self._modules[module])
@@ -151,6 +162,7 @@ class SideBySide:
             return
         if isinstance(record, Subject | Asked):
             self._subjects[record.id if isinstance(record, Subject) else record.subject].append(record)
+        self._failed = self._failed or (isinstance(record, CaseVerdict) and record.verdict.failing)
         self._early[check].append(record)
         if check == self._next:
             self._write(check)
