@@ -23,7 +23,6 @@ from conformance.runs.check_runs.check_items import (
     requirements_of,
 )
 from conformance.runs.check_runs.ended_checks import EndedChecks
-from conformance.runs.check_runs.limit import Limit
 from conformance.runs.check_runs.selection import Selection
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from conformance.harness.session import Lab
     from conformance.harness.settings import Settings
     from conformance.report.directory import ReportDirectory
+    from conformance.runs.check_runs.limit import Limit
     from conformance.runs.check_runs.recorded_runs import RecordedRun
     from conformance.runs.check_runs.side_by_side import Link
     from conformance.stream import AnyRecord, Block, End
@@ -85,7 +85,7 @@ class LabRun(EndedChecks):
         self._narrate = narrate
         self._jobs = jobs
         self._whole = whole
-        self._limit = limit or Limit()
+        self._limit = limit
         self._session: pytest.Session | None = None
         self._now = ""  # the check that runs in this process
         self._recording: RecordedRun | None = None  # where the run makes a recording, or judges one
@@ -300,13 +300,15 @@ class LabRun(EndedChecks):
         if self._recording is not None:
             self._recording.running = False
         session = self._session
-        if self._link is not None or session is None or nodeid == session.items[-1].nodeid:
+        if self._limit is None or self._link is not None or session is None or nodeid == self.selected[-1].nodeid:
             return
         if reason := self._enough(failed=False):
             self.incomplete = session.shouldstop = reason
 
     def _enough(self, *, failed: bool) -> str:
         """Why no further check is to begin; empty where the run goes on."""
+        if self._limit is None:
+            return ""
         failed = failed or (self.report is not None and bool(self.report.summary.failed))
         return self._limit.reached(failed=failed, seconds=time.monotonic() - self.begun)
 
