@@ -32,7 +32,8 @@ live = pytest.mark.live
 
 def refused(*arguments: str | Path, place: Path, env: dict[str, str] | None = None) -> Ended:
     """A run that must end with 3, leave nothing, and report that it is not complete."""
-    program = started("conformance", "--updates", "100", "--report", "report", *arguments, cwd=place, env=env)
+    words = ("conformance", "-r", "FR1", "--updates", "100", "--report", "report")
+    program = started(*words, *arguments, cwd=place, env=env)
     end = ended(program, place)
     assert end.code == 3, end.text
     assert nothing_left(program)
@@ -159,7 +160,7 @@ def test_an_interrupted_run_stops_its_server_and_is_incomplete(
 
 @live
 def test_an_interruption_while_the_server_starts_leaves_nothing(installation: Installation, tmp_path: Path) -> None:
-    program = started("conformance", "--updates", "100", "--report", "report", cwd=tmp_path)
+    program = started("conformance", "-r", "FR1", "--updates", "100", "--report", "report", cwd=tmp_path)
     assert until(lambda: run_directories(program.pid), program=program)
     program.send_signal(signal.SIGINT)
     end = ended(program, tmp_path)
@@ -238,7 +239,7 @@ def test_a_server_that_stands_still_ends_the_run_with_3(installation: Installati
 def test_a_server_that_stands_still_at_its_start_ends_the_run_with_3(
     installation: Installation, tmp_path: Path
 ) -> None:
-    program = started("conformance", "--updates", "100", "--report", "report", cwd=tmp_path)
+    program = started("conformance", "-r", "FR1", "--updates", "100", "--report", "report", cwd=tmp_path)
     assert until(lambda: run_directories(program.pid) and server_started(program), program=program)
     os.kill(server_of(program), signal.SIGSTOP)
     end = ended(program, tmp_path)

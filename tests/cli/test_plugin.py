@@ -31,6 +31,7 @@ def run(place: Path, *arguments: str, program: list[str] = PYTEST) -> subprocess
     )  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_the_checks_pass_as_plain_pytest_without_a_server(tmp_path: Path) -> None:
     done = run(tmp_path, *NONE, "--binlog-lab-updates", "500", "-rs", "-k", "updates or diff_conditions or boundaries")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -41,6 +42,7 @@ def test_the_checks_pass_as_plain_pytest_without_a_server(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.nightly
 def test_plain_pytest_can_write_the_report_too(tmp_path: Path) -> None:
     done = run(
         tmp_path, *NONE, "--binlog-lab-updates", "200", "--binlog-lab-seed", "9", "--binlog-lab-report", "report",
