@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 settings.register_profile("dev", max_examples=100, deadline=None)
 settings.register_profile(
-    "ci", max_examples=150, deadline=None, derandomize=True, database=None, print_blob=True,
+    "ci", max_examples=100, deadline=None, derandomize=True, database=None, print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )  # fmt: skip
 settings.register_profile(

@@ -158,6 +158,7 @@ def test_a_fault_of_each_kind_is_killed_in_a_process_of_its_own(name: str) -> No
     assert run_child(fault.id, step).by, fault.sentence
 
 
+@pytest.mark.nightly
 def test_the_sound_reference_is_no_finding_and_a_faulty_one_is(tmp_path: Path) -> None:
     store_inputs(tmp_path)
     (fault,) = selected(["view-into-the-head"])

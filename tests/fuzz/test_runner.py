@@ -201,11 +201,13 @@ def test_an_input_that_is_only_slow_under_the_fuzzer_is_no_hang(toy: Callable[[s
     )
 
 
+@pytest.mark.nightly
 def test_many_defects_that_name_themselves_are_all_kept(toy: Callable[[str], Target], store: Store) -> None:
     campaign = run([toy("peer")], Budget(runs=300, shrink_seconds=0.0), store, jobs=1, show=lambda _: None)
     assert len(campaign.states[0].findings) == 30
 
 
+@pytest.mark.nightly
 def test_a_defect_with_many_names_does_not_fill_the_disk(toy: Callable[[str], Target], store: Store) -> None:
     budget = Budget(runs=RUNS, shrink_seconds=0.0)
     campaign = run([toy("many")], budget, store, jobs=1, show=lambda _: None)

@@ -59,6 +59,7 @@ def test_an_old_server_shows_what_the_table_says(old_server: Installation) -> No
         assert sum(item.agrees is True for item in probed) >= len(SWITCHES) - 11
 
 
+@pytest.mark.nightly
 def test_instant_changes_end_where_the_table_says(server: ProcessServer) -> None:
     most = dialect_of(server.number).server.max_row_versions
     assert most is not None

@@ -204,6 +204,7 @@ def test_a_path_of_hadoop_gives_the_rows_of_the_source(load: Any, spark: Any, tm
 # -------------------------------------------------------------------------------------------------------------- streams
 
 
+@pytest.mark.nightly
 def test_a_stream_reads_what_is_there_and_goes_on_from_its_checkpoint(load: Any, spark: Any, tmp_path: Path) -> None:
     """In batches of a transaction, and stopped between two logs."""
     logs = tmp_path / "logs"

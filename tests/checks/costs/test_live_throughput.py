@@ -85,6 +85,7 @@ def test_a_side_that_works_more_with_the_option_on_fails(
     assert blocks(records)[f"costs/instructions/{side}"] == "fail"
 
 
+@pytest.mark.nightly
 def test_without_valgrind_the_check_names_it(records: list[AnyRecord], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(pytest.skip.Exception, match="valgrind and vgdb"):

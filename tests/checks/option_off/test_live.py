@@ -38,6 +38,7 @@ def test_the_same_workload_leaves_the_same_log(recorded: Recorded, server: Proce
         assert connection.variable("global.binlog_row_value_options") == ""
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.usefixtures("one_block")
 @pytest.mark.parametrize(
     ("place", "name", "fault"),

@@ -40,6 +40,7 @@ def facts(result: Any) -> tuple[Any, ...]:
     return result.number, result.digest, result.census, counts, judgement.mismatches, result.statements
 
 
+@pytest.mark.nightly
 @pytest.mark.live
 @pytest.mark.spark
 def test_blocks_are_those_of_the_local_campaign_though_a_worker_is_killed(
