@@ -52,6 +52,7 @@ def found(target: Any) -> str:
     return ""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "function"),
     [
