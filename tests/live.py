@@ -47,7 +47,7 @@ def environment(**more: str) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("BINLOG_LAB_P", "PYTEST", "FORCE_", "JAVA_HOME", "PYSPARK_", "SPARK_"))
+        if not name.startswith(("BINLOG_LAB_P", "COLUMNS", "PYTEST", "FORCE_", "JAVA_HOME", "PYSPARK_", "SPARK_"))
     }
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "always::ResourceWarning", "NO_COLOR": "1", **more}
 

@@ -280,21 +280,8 @@ def matrix(
     place = tmp_path_factory.mktemp("matrix")
     specs = ["process", "process:/bin/true", f"process:{installation.mysqld}", f"process:{old_server.mysqld}"]
     servers = [word for spec in specs for word in ("--server", spec)]
-    end = lab(
-        "conformance",
-        "-r",
-        "FR1",
-        "-r",
-        "D4",
-        "--updates",
-        "100",
-        "--seed",
-        "7",
-        *servers,
-        "--report",
-        "report",
-        cwd=place,
-    )
+    words = ("-v", "-r", "FR1", "-r", "D4", "--updates", "100", "--seed", "7")
+    end = lab("conformance", *words, *servers, "--report", "report", cwd=place)
     return place / "report", end, specs
 
 

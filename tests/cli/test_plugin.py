@@ -115,6 +115,7 @@ def test_a_project_on_several_cores_is_not_disturbed(tmp_path: Path) -> None:
     assert "2 passed" in done.stdout.splitlines()[-1]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("content", "code", "words"),
     [

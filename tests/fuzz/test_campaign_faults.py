@@ -41,6 +41,7 @@ def reported(found: Campaign, grade: str) -> None:
         assert {path.stat().st_mode & 0o077 for path in bucket.directory.iterdir()} == {0}
 
 
+@pytest.mark.sampled(10)
 @each([*OF_DIVERGED, *SERVER_FAULTS])
 def test_a_faulty_server_is_reported_by_statements(fault: Fault, tmp_path: Path) -> None:
     found = campaign(tmp_path, DIVERGED, STATEMENTS, answer=Faulty(fault, planted_injections.faultless), equal=1000)

@@ -75,6 +75,7 @@ def test_no_process_begins_while_the_program_of_another_is_open(
     assert begun == [0] * len(children)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "kind", "signature", "size"),
     [

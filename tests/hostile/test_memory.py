@@ -69,6 +69,7 @@ def test_there_are_enough_hostile_logs_and_each_ends_with_a_value_or_a_declared_
     assert len(ends) > 8, ends
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", _SAMPLE)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_memory_of_a_hostile_log(command: str, name: str, bench: Bench) -> None:

@@ -44,6 +44,7 @@ def judged(matrix: Matrix, rows_: Sequence[Sequence[int]], counts: list[int]) ->
 # -------------------------------------------------------------------------------------------------------------- worker
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("fault", WORKER_FAULTS, ids=lambda fault: f"{fault.id}-{fault.at}")
 def test_a_fault_of_the_worker_is_caught(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = load_matrix(fault.at)

@@ -122,6 +122,7 @@ def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
+@pytest.mark.sampled(30)
 @each(TABLE)
 def test_a_faulty_subject_is_caught_under_its_requirement(fault: Fault) -> None:
     found: Counter[tuple[str, Verdict]] = Counter()

@@ -49,6 +49,7 @@ def found(spec: str, prefixes: Sequence[str], seconds: float = 30.0) -> list[Def
         return list(defects_of(subject, sightings, seconds=seconds))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", FAULTS)
 def test_a_fault_has_a_small_log_that_shows_the_same(spec: str) -> None:
     signature, prefixes = FAULTS[spec]

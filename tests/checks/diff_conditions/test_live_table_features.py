@@ -73,6 +73,7 @@ def test_without_a_fault_they_pass(found: Recorded) -> None:
     assert found.red == set()
 
 
+@pytest.mark.sampled(3)
 @each(FAULTS)
 def test_faults_are_found(found: Recorded, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
     original = run_sql

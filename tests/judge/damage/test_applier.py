@@ -57,6 +57,7 @@ def test_the_cases_have_every_kind_of_company() -> None:
     assert {case.repaired is None for case in stops} == {True, False}
 
 
+@pytest.mark.sampled(10)
 @each(FAULTS)
 def test_a_planted_fault_is_caught_wherever_it_shows(fault: Fault) -> None:
     assert_caught_wherever_it_shows(fault, SAFE, faultless, judge_transaction)

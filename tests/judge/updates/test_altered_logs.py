@@ -26,6 +26,7 @@ BASES = {"minimal": {}, "compressed": {"compression": True}, "full image": {"ima
 _TIMES = 5
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.planted("FR2", "TMG1")
 @pytest.mark.parametrize("alteration", ALTERATIONS)
 @pytest.mark.parametrize("base", BASES)

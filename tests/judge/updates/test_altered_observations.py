@@ -62,6 +62,7 @@ def base_of(name: str) -> tuple[Script, Observation]:
     return made, observe(made)
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.planted("FR1", "F3", "IP1", "IP2")
 @pytest.mark.parametrize("alteration", ALTERATIONS)
 @pytest.mark.parametrize("base", BASES)

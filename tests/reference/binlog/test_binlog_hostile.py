@@ -88,7 +88,7 @@ def test_every_truncation_is_read_or_refused(corpus: Path, file: str, code: int)
         _check(code, data[:end], tables)
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("file", "code"), _SUBJECTS, ids=lambda value: event_name(value) if isinstance(value, int) else value
 )

@@ -44,6 +44,7 @@ def test_every_character_set_was_observed() -> None:
     assert len(CHARSETS) == 40
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("charset", CHARSETS)
 def test_all_characters_are_those_of_the_server(charset: str) -> None:
     assert digests(*ours(charset)) == OBSERVED[charset]
