@@ -14,6 +14,8 @@ from conformance.cli.log_options import MAX_UNCOMPRESSED, remote_options
 from conformance.keyring_file import read_keyring
 from conformance.logs.inputs import check_files, require_files
 from conformance.logs.printing.decoding import Decoding, Form
+from conformance.logs.printing.result_file import result_file
+from conformance.logs.printing.text_form import BASE64, TextForm
 from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
@@ -25,7 +27,11 @@ if TYPE_CHECKING:
 @click.command(name="decode")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--format", "form", type=click.Choice(("text", "jsonl", "csv")), default="text", show_default=True)
-@click.option("-v", "--verbose", count=True, help="Once (the default): rows as pseudo-SQL. Twice: with column types.")
+@click.option("-v", "--verbose", count=True, help="Text: rows as pseudo-SQL, for reading, and no BINLOG statements."
+              " Twice: with column types.")  # fmt: skip
+@click.option("--base64-output", "base64", type=click.Choice(BASE64), help="Text: whether there are BINLOG statements,"
+              " as in mysqlbinlog; with -v too. [default: auto; with -v: decode-rows]")  # fmt: skip
+@click.option("-r", "--result-file", "target", metavar="OUT", help="Write to this file instead of standard output.")
 @click.option(
     "--table-metadata", "metadata", is_flag=True, help="Text: print the columns and the key of each TABLE_MAP."
 )
@@ -45,11 +51,14 @@ if TYPE_CHECKING:
 @MAX_UNCOMPRESSED
 @jobs_option
 def command(
-    *, files: tuple[str, ...], form: str, verbose: int, metadata: bool, hexdump: bool, types: bool, which: str,
-    resolve: bool, outcome: bool, committed: bool, dialect: str | None,
+    *, files: tuple[str, ...], form: str, verbose: int, base64: str | None, target: str | None, metadata: bool,
+    hexdump: bool, types: bool, which: str, resolve: bool, outcome: bool, committed: bool, dialect: str | None,
     selection: Selection, keyring: Path | None, limit: int | None, jobs: int,
 ) -> None:  # fmt: skip
     """Print binary log files as mysqlbinlog does, or as one JSON object or CSV record per row change.
+
+    The text is that of mysqlbinlog: SQL with the rows in BINLOG statements, which mysql replays. With -v and -vv it is
+    for reading: that of mysqlbinlog -v --base64-output=decode-rows, whose rows are comments.
 
     FILE may be - for standard input, mysql://USER@HOST:PORT for all logs of a server, or mysql://USER@HOST:PORT/NAME
     for one of them. Times in comments are local times; times in values are UTC. Boundary markers
@@ -63,8 +72,8 @@ def command(
         raise Usage("--types, --events, --resolve, --outcome and --committed belong to --format jsonl and csv")
     if (outcome or committed) and which != "rows":
         raise Usage("--outcome and --committed are about row changes: they do not belong to --events all")
-    if form != "text" and (verbose or metadata or hexdump):
-        raise Usage("-v, --table-metadata and --hexdump belong to --format text")
+    if form != "text" and (verbose or metadata or hexdump or base64):
+        raise Usage("-v, --base64-output, --table-metadata and --hexdump belong to --format text")
     writer = None if dialect is None else named_dialect(dialect)
     check_files(files)
     if resolve and jobs > 1:
@@ -72,6 +81,9 @@ def command(
     if (outcome or committed) and jobs > 1:
         raise Usage(f"--jobs {jobs}: what became of a row change may stand far behind it", hint="leave --jobs out")
     require_files(files, jobs)
-    chosen = Form(name=form, types=types or verbose > 1, metadata=metadata, hexdump=hexdump, rows_only=which == "rows",
+    text = None if form != "text" else TextForm.of(verbose, base64, metadata=metadata, hexdump=hexdump)
+    chosen = Form(name=form, types=types, text=text, rows_only=which == "rows",
                   resolve=resolve, outcome=outcome, committed=committed, dialect=writer)  # fmt: skip
-    Decoding(files, selection, chosen, limit, read_keyring(keyring)).print(jobs)
+    decoding = Decoding(files, selection, chosen, limit, read_keyring(keyring))
+    with result_file(target, files):
+        decoding.print(jobs)

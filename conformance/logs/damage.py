@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
 
 from conformance.reference.binlog.event import check_sum
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER, HEADER_SIZE, MAGIC
 from conformance.reference.boundaries.reader import PROOF, GroupKind, file_footer, find_event, read_groups
 from conformance.reference.errors import CodecError
 
@@ -23,6 +23,11 @@ class Behind(NamedTuple):
 
     event: int
     transaction: int | None
+
+
+def size_of(path: str) -> int | None:
+    """The size of a plain file in bytes."""
+    return Path(path).stat().st_size if os.path.isfile(path) else None  # noqa: PTH113 - a server's log has a name as well
 
 
 def sound_behind(path: str, damaged: int) -> Behind | None:
@@ -45,6 +50,25 @@ def sound_behind(path: str, damaged: int) -> Behind | None:
         if found != damaged + length:  # its length is damaged, or what follows it
             found = next(_sound(log, damaged + 1, footer), None)
         return None if found is None else Behind(found, _transaction(log, found, footer))
+
+
+def events_around(path: str, position: int) -> tuple[int, int] | None:
+    """Where the event begins whose bytes are at a position, and where it ends; ``None`` for anything but a plain file
+    with whole events up to there."""
+    if not os.path.isfile(path):  # noqa: PTH113 - as above
+        return None
+    with Path(path).open("rb") as log:
+        start = len(MAGIC)
+        while start <= position:
+            log.seek(start)
+            head = log.read(HEADER_SIZE)
+            length = HEADER.unpack_from(head)[3] if len(head) == HEADER_SIZE else 0
+            if length < HEADER_SIZE:
+                return None
+            if start + length > position:
+                return start, start + length
+            start += length
+    return None
 
 
 def _sound(log: BinaryIO, start: int, footer: int) -> Iterator[int]:

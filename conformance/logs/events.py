@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from conformance.console import narrate, progress
 from conformance.logs.inputs import STDIN, opened
-from conformance.logs.refusals import refused, tell_unread
+from conformance.logs.refusals import check_start, refused, tell_unread
 from conformance.logs.remote import RemoteName
 from conformance.reference.binlog.event import UnreadEvents
 from conformance.reference.binlog.files import FileReader
+from conformance.reference.binlog.header import MAGIC
 from conformance.reference.binlog.plain_log import plain_log
 from conformance.reference.binlog.start_position import read_from
 from conformance.reference.errors import CodecError
@@ -85,6 +86,8 @@ def read_log(
                         show(reader.position)
                     yield event
         except CodecError as error:
+            if start > len(MAGIC) and reader.position == start:
+                check_start(path, start)
             raise refused(path, error, reader.position) from error
         except OSError as problem:
             raise InputCorrupt(f"{path}: reading stopped at offset {reader.position}: {problem.strerror}") from problem
@@ -94,6 +97,8 @@ def read_log(
             path.following = None
             narrate(f"{path}: stopped at offset {reader.position}")
             return
+    if start > len(MAGIC) and reader.position == start:
+        check_start(path, start)
     for note in reader.notes if part is None or part.stop is None else ():
         narrate(f"{path}: {note.message} (offset {note.position})")
     if own is not None:

@@ -11,7 +11,7 @@ from conformance.keyring_file import read_keyring
 from conformance.logs.inputs import STDIN, check_files, whole_file
 from conformance.logs.refusals import refused, tell_unread
 from conformance.logs.remote import RemoteName, ending_well, followed
-from conformance.logs.selection import NOTHING_LEFT_OUT
+from conformance.logs.selection import NOTHING_LEFT_OUT, check_names
 from conformance.logs.spools import SortedSpool, TupleSpool
 from conformance.messages import counted
 from conformance.reference.binlog.event import UnreadEvents
@@ -43,9 +43,10 @@ def explain(file: str, position: int | None, selection: Selection, *, keyring: P
     output, waits = Output(), followed([file])
     shown = 0
     unread = UnreadEvents()
+    chosen = EventFilter(selection)
     try:
         with ending_well([file]):
-            for lines in _explained(file, position, selection, keys, limit, unread):
+            for lines in _explained(file, position, selection, chosen, keys, limit, unread):
                 shown += 1
                 for line in lines:
                     output.write(line.encode("utf-8", "backslashreplace") + b"\n")
@@ -61,12 +62,15 @@ def explain(file: str, position: int | None, selection: Selection, *, keyring: P
     if not shown and position is not None:
         raise Usage(f"{file}: there is no event at offset {position}")
     tell_unread(unread)
+    if position is None:
+        check_names(selection, chosen.met)
 
 
 def _explained(
     path: str,
     position: int | None,
     selection: Selection,
+    chosen: EventFilter,
     keyring: Keyring | None,
     limit: int | None,
     unread: UnreadEvents,
@@ -80,7 +84,6 @@ def _explained(
     decoder.unread = unread
     unread.source = path
     explanation = Explanation()
-    chosen = EventFilter(selection)
     chosen.start_file(last=True)
     filtered = selection != replace(NOTHING_LEFT_OUT, start_position=selection.start_position)
     for start, data in _frames(path, keyring):

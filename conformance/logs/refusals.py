@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.console import narrate
-from conformance.logs.damage import sound_behind
+from conformance.logs.damage import events_around, size_of, sound_behind
 from conformance.reference.binlog.event import listed_unread
 from conformance.reference.errors import DecodeError
 from conformance.user_errors import InputCorrupt, Usage
@@ -39,6 +39,15 @@ def _behind(path: str, position: int) -> str:
         return ""
     then = "" if found.transaction is None else f", the next transaction at {found.transaction}"
     return f"; the next sound event begins at {found.event}{then}"
+
+
+def check_start(path: str, start: int) -> None:
+    """Raise :class:`Usage` if reading should begin at a position of a plain file where no event does."""
+    around = events_around(path, start)
+    if around is not None and around[0] != start:
+        raise Usage(f"{path}: no event begins at {start}: one begins at {around[0]}, the next at {around[1]}")
+    if (end := size_of(path)) is not None and start > end:
+        raise Usage(f"{path}: no event begins at {start}: the file ends at {end}")
 
 
 def tell_unread(unread: UnreadEvents) -> None:

@@ -8,17 +8,20 @@ from conformance.logs.events import log_reader, read_log
 from conformance.logs.inputs import with_following
 from conformance.logs.refusals import tell_unread
 from conformance.logs.remote import followed
+from conformance.messages import did_you_mean
 from conformance.reference.binlog.event import UnreadEvents
 from conformance.reference.text.event_filter import Choice, EventFilter, Selection
+from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from conformance.logs.parts import Part
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.files import FileReader, Passed
     from conformance.reference.dialect import Dialect
     from conformance.reference.encryption.keyring import Keyring
+    from conformance.reference.text.event_filter import Name
 
 FIRST: Final = 4  # where the first event of a file is
 NOTHING_LEFT_OUT: Final = Selection(start_position=FIRST)
@@ -49,7 +52,7 @@ class SelectedLogs:
         self.left_out = 0
         self.event_bytes: bytes | None = None
         self.unread = UnreadEvents(stops=not passes_unread)
-        self._selection = selection
+        self.selection = selection
         self._filter = EventFilter(selection)
         self._dialect = dialect
         self._limit = limit
@@ -60,7 +63,7 @@ class SelectedLogs:
     @property
     def begins_inside(self) -> bool:
         """Whether the first file is not read from its beginning."""
-        return self._selection.start_position > FIRST
+        return self.selection.start_position > FIRST
 
     @property
     def waits(self) -> bool:
@@ -84,16 +87,25 @@ class SelectedLogs:
         reader.decoder.pass_over = self._pass_over
         return reader
 
+    @property
+    def met(self) -> set[Name]:
+        """The schemas and tables of the events, where the selection has such names."""
+        return self._filter.met
+
+    def check_names(self) -> None:
+        """Raise as :func:`check_names`."""
+        check_names(self.selection, self.met)
+
     def part(self, number: int, part: Part | None, reader: FileReader) -> Iterator[tuple[Event, Choice]]:
         """The events of a part of a file, or of all of it. A reader of the part before goes on."""
         self._filter.start_file(last=number >= len(self.files) - 1)
-        return self._events(self.files[number], 0 if number else self._selection.start_position, reader, part)
+        return self._events(self.files[number], 0 if number else self.selection.start_position, reader, part)
 
     def each(self) -> Iterator[tuple[str, Iterator[tuple[Event, Choice]]]]:
         """Each file with its events, up to the end that the filter sets. Read the events before the next file."""
         for number, path in enumerate(with_following(self.files)):
             self._filter.start_file(last=number >= len(self.files) - 1)
-            yield path, self._events(path, 0 if number else self._selection.start_position, self.reader, None)
+            yield path, self._events(path, 0 if number else self.selection.start_position, self.reader, None)
             if self.stopped:
                 break
         if self.unread.stops:
@@ -115,3 +127,17 @@ class SelectedLogs:
             if self._keep_bytes:
                 self.event_bytes = reader.decoder.event_bytes
             yield event, choice
+
+
+def check_names(selection: Selection, met: Collection[Name]) -> None:
+    """Raise :class:`Usage` for a schema or table of the selection that is none of those met in the logs."""
+    schemas = {schema for schema, _ in met}
+    if selection.database is not None and selection.database not in schemas:
+        raise Usage(
+            f"no event of the schema {selection.database!r} was read{did_you_mean(selection.database, schemas)}"
+        )
+    tables = [(schema, table) for schema, table in met if table is not None]
+    wanted = selection.table
+    if wanted is not None and not any(selection.takes(*name) for name in tables):
+        near = {f"{schema}.{table}" if "." in wanted else table for schema, table in tables}
+        raise Usage(f"no rows of the table {wanted!r} were read{did_you_mean(wanted, sorted(near))}")

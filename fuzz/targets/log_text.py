@@ -12,6 +12,7 @@ from conformance.reference.text.event_filter import Choice, EventFilter, Selecti
 from conformance.reference.text.mariadb.log_text import MariadbLogText
 from conformance.reference.text.mysqlbinlog import LogText
 from conformance.reference.text.row_changes import RowChanges
+from conformance.reference.text.spool import MemorySpool
 from fuzz.events import file_seeds
 from fuzz.mariadb_events import mariadb_file
 from fuzz.mutators.framing import mutate_file
@@ -65,8 +66,11 @@ def check(data: bytes) -> None:
 
     attempt(run)
     for types in (False, True):
-        _printed(events, LogText(types=types, metadata=types), dumped if types else None)
-        _printed(events, MariadbLogText(types=types, metadata=types))
+        given = dumped if types else None
+        _printed(events, LogText(types=types, metadata=types, statements=MemorySpool() if types else None), given)
+        _printed(
+            events, MariadbLogText(types=types, metadata=types, statements=MemorySpool() if types else None), given
+        )
     _printed(events, LogText(server=_OLD))
     _filtered(events)
     for tagged in (False, True):

@@ -32,8 +32,8 @@ EVENTS: Final = (4, 127, 158, 235, 356, 433, 569, 648, 850, 929, 1130, 1209, 129
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command in this process, and return what it printed."""
 
-    def run(*words: str | Path) -> str:
-        assert frame.run([str(word) for word in words]) == 0
+    def run(*words: str | Path, code: int = 0) -> str:
+        assert frame.run([str(word) for word in words]) == code
         return capsys.readouterr().out
 
     return run
@@ -60,7 +60,7 @@ def test_csv_has_the_fields_of_a_json_line(run: Run, name: str, words: tuple[str
 
 
 def test_csv_of_a_log_without_changes_is_its_first_line(run: Run) -> None:
-    text = run("decode", "--format", "csv", "--database", "nope", SOUND)
+    text = run("decode", "--format", "csv", "--include-gtids", f"{SOURCE}:1", SOUND)
     assert text == "file,position,event,timestamp,server_id,gtid,schema,table,operation,row,before,after,inner\n"
 
 
@@ -72,10 +72,10 @@ def test_csv_of_a_log_without_changes_is_its_first_line(run: Run) -> None:
         (("--stop-position", "930"), lambda line: line["position"] <= 929),
         (("--include-gtids", f"{SOURCE}:4"), lambda line: line["gtid"].endswith(":4")),
         (("--exclude-gtids", f"{SOURCE}:4"), lambda line: not line["gtid"].endswith(":4")),
-        (("--database", "d"), lambda _line: True),
-        (("--database", "D"), lambda _line: False),
+        (("-d", "d"), lambda _line: True),
         (("--table", "t"), lambda _line: True),
-        (("--table", "u"), lambda _line: False),
+        (("--table", "d.t"), lambda _line: True),
+        (("-j", "929"), lambda line: line["position"] >= 929),
     ],
 )
 def test_json_lines_are_those_of_the_printed_events(
@@ -87,6 +87,36 @@ def test_json_lines_are_those_of_the_printed_events(
     for line in found:  # the GTID may stand before the start
         line["gtid"] = line["gtid"] or next(other["gtid"] for other in every if other["position"] == line["position"])
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--database", "D"), "no event of the schema 'D' was read (did you mean d?)"),
+        (("--database", "nope", "--jobs", "2"), "no event of the schema 'nope' was read\n"),
+        (("--table", "T"), "no rows of the table 'T' were read (did you mean t?)"),
+        (("--table", "d.tt", "--format", "jsonl"), "no rows of the table 'd.tt' were read (did you mean d.t?)"),
+        (("--start-position", "1000"), "no event begins at 1000: one begins at 929, the next at 1130"),
+        (("--start-position", "9999", "--format", "jsonl"), "no event begins at 9999: the file ends at 1473"),
+    ],
+)
+def test_names_and_places_that_no_log_has_are_told(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    assert frame.run(["decode", *words, str(SOUND)]) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert "### " not in captured.out
+
+
+def test_the_result_file_has_what_would_be_printed_and_is_no_input(run: Run, tmp_path: Path) -> None:
+    text, target = run("decode", SOUND), tmp_path / "out.sql"
+    for words in ((), ("--jobs", "2")):
+        assert run("decode", "-r", target, *words, SOUND) == ""
+        assert target.read_text() == text
+    assert run("decode", "-r", target, target, code=2) == ""
+    assert target.read_text() == text
+    run("decode", "-r", tmp_path / "no" / "folder", SOUND, code=3)
 
 
 def test_rows_whose_table_is_before_the_start_are_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,7 +133,7 @@ def test_an_end_inside_a_statement_drops_its_rows_with_a_warning(capsys: pytest.
     split = next(number for number, (_, body) in enumerate(rows) if not body.flags & STMT_END)
     texts = []
     for place, _ in rows[split : split + 2]:
-        assert frame.run(["decode", "--stop-position", str(place), str(log)]) == 0
+        assert frame.run(["decode", "-v", "--stop-position", str(place), str(log)]) == 0
         captured = capsys.readouterr()
         texts.append([line for line in captured.out.splitlines() if line.startswith("###")])
         assert ("the end is inside a statement" in captured.err) == (place != rows[split][0])
@@ -126,7 +156,8 @@ def test_apply_prints_the_tables_of_the_name(run: Run) -> None:
     every = json.loads(run("apply", "--format", "json", log))
     assert set(every) == {"d.t", "d.m", "d.c2"}
     assert json.loads(run("apply", "--format", "json", "--table", "m", log)) == {"d.m": every["d.m"]}
-    assert json.loads(run("apply", "--format", "json", "--database", "nope", log)) == {}
+    assert json.loads(run("apply", "--format", "json", "--table", "d.m", log)) == {"d.m": every["d.m"]}
+    assert json.loads(run("apply", "--format", "json", "--database", "nope", log, code=2)) == {}
 
 
 def explained(text: str) -> list[int]:
@@ -140,7 +171,7 @@ def explained(text: str) -> list[int]:
         (("--start-position", "929"), EVENTS[EVENTS.index(929) :]),
         (("--start-position", "900", "--stop-position", "1209"), (929, 1130)),
         (("--include-gtids", f"{SOURCE}:4"), (4, 127, 850, 929, 1429)),
-        (("--database", "nope"), (4, 127, 158, 356, 569, 648, 850, 929, 1130, 1209, 1398, 1429)),
+        (("--exclude-gtids", f"{SOURCE}:1-3"), (4, 127, 850, 929, 1130, 1209, 1290, 1341, 1398, 1429)),
         (("--stop-datetime", "2026-11-20 06:00:40"), (4, 127)),
     ],
 )
@@ -151,7 +182,8 @@ def test_explain_prints_the_events_that_are_left(words: tuple[str, ...], places:
 
 
 def test_explain_leaves_out_events_inside_payloads(run: Run) -> None:
-    text = run("explain", "--database", "nope", SOUND)
+    text = run("explain", "--database", "nope", SOUND, code=2)
+    assert explained(text) == [4, 127, 158, 356, 569, 648, 850, 929, 1130, 1209, 1398, 1429]
     inner = [line.split(": ")[1].split(",")[0] for line in text.splitlines() if line.startswith("event inside")]
     assert inner == ["QUERY_EVENT", "XID_EVENT"] * 2
 

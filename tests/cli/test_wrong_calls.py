@@ -104,7 +104,7 @@ CALLS = [
     call("explain pipe", 2, "pipe: not a file whose size is known"),
     call("decode LOG --start-datetime 2026-11-20", 2, "'--start-datetime'", "not a date and time: '2026-11-20'"),
     call("apply LOG --include-gtids 1-3", 2, "'--include-gtids'", "not a GTID set"),
-    call("decode LOG --hexdump --format csv", 2, "-v, --table-metadata and --hexdump belong to --format text"),
+    call("decode LOG --hexdump --format csv", 2, "-v, --base64-output, --table-metadata and --hexdump belong"),
     call("explain LOG --at 99999999", 2, "there is no event at offset 99999999"),
     call("matrix estimate text", 2, "text: not a binary log"),
     call("matrix estimate /no/such", 2, "no such file or directory: /no/such"),

@@ -271,7 +271,7 @@ def _canonical(kinds: dict[tuple[str, str], str], table: str, found: dict[str, A
 
 def printed(files: Sequence[Path], counts: Counter[str]) -> list[str]:
     theirs, complaint = captures.printed(*files)
-    code, mine, err = _lab("decode", "-vv", *files)
+    code, mine, err = _lab("decode", "-vv", "--base64-output=auto", *files)
     counts["lines of mariadb-binlog"] += theirs.count(b"\n")
     if not code and not complaint and mine == theirs:
         return []

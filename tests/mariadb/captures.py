@@ -168,7 +168,7 @@ def run(server: Running, statements: tuple[str, ...]) -> bytes:
 
 def printed(*logs: Path) -> tuple[bytes, str]:
     """The text of ``mariadb-binlog -vv`` in UTC, and its complaints."""
-    words = [*program("mariadb-binlog"), "-vv", "--base64-output=decode-rows", *map(str, logs)]
+    words = [*program("mariadb-binlog"), "-vv", *map(str, logs)]
     done = subprocess.run(words, capture_output=True, check=False, env=os.environ | {"TZ": "UTC"})
     return done.stdout, done.stderr.decode("utf-8", "replace")
 

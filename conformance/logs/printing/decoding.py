@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from conformance.logs.printing.printers import Printer
+    from conformance.logs.printing.text_form import TextForm
     from conformance.reference.dialect import Dialect
     from conformance.reference.encryption.keyring import Keyring
     from conformance.reference.text.event_filter import Selection
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
 class Form:
     """The form of the output. ``name``: ``text``, ``jsonl`` or ``csv``. ``dialect``: that of the writer of the logs.
 
-    ``outcome``: row changes say whether their transaction was committed. ``committed``: no others.
+    ``text``: the parts of a text. ``outcome``: row changes say whether their transaction was committed.
+    ``committed``: no others.
     """
 
     name: str
     types: bool
-    metadata: bool
-    hexdump: bool
+    text: TextForm | None
     rows_only: bool
     resolve: bool
     outcome: bool
@@ -54,6 +55,8 @@ class Decoding:
 
     def print(self, jobs: int = 1) -> None:
         """Print the logs, up to the first damage, with this number of processes."""
+        if self.form.text is not None and self.form.text.for_reading:
+            narrate("-v is for reading: mysql would replay no row of this text, but of the one without -v")
         if jobs > 1:
             from conformance.logs.printing.side_by_side import decode_side_by_side
 
@@ -69,14 +72,14 @@ class Decoding:
         from conformance.reference.binlog.files import Passed
 
         form, passed = self.form, Passed()
-        text = form.name == "text"
+        text = form.text
         logs = SelectedLogs(
             self.files, self.selection, dialect=form.dialect, limit=self.limit, keyring=self.keyring,
-            passes_unread=True, keep_bytes=form.hexdump,
+            passes_unread=True, keep_bytes=text is not None and (text.hexdump or text.base64 == "auto"),
             pass_over=passed if form.needs_rows_alone else None,
         )  # fmt: skip
-        if text:
-            return logs, TextPrinter(logs, types=form.types, metadata=form.metadata, dialect=form.dialect)
+        if text is not None:
+            return logs, TextPrinter(logs, text, dialect=form.dialect)
         return logs, ChangePrinter(
             logs, form.name, passed, types=form.types, rows_only=form.rows_only, resolve=form.resolve,
             outcome=form.outcome, committed=form.committed,
@@ -101,3 +104,4 @@ def _print(logs: SelectedLogs, printer: Printer) -> None:
         tally = printer.tally()
         narrate(printer.closing(tally))
     tell_unread(tally.unread)
+    logs.check_names()

@@ -9,7 +9,7 @@ from conformance.reference.text.row_changes cimport RowChanges
 
 cdef class TextPrinter:
     cdef public Output output
-    cdef object _logs, _unseen, _spool, _path, _of_mariadb, _text
+    cdef object _logs, _form, _unseen, _spool, _statements, _path, _of_mariadb, _text
     cdef LogText _of_mysql
     cdef bint _begun
     cdef Py_ssize_t _shown

@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.logs.markers import MarkedLog
+    from conformance.logs.printing.text_form import TextForm
     from conformance.logs.selection import SelectedLogs
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.files import Passed
     from conformance.reference.dialect import Dialect
     from conformance.reference.replay.engine import Replay
+    from conformance.reference.text.event_filter import Name
     from conformance.reference.text.mariadb.log_text import MariadbLogText
     from conformance.reference.text.mysqlbinlog import LogText
 
@@ -48,7 +50,8 @@ class Tally:
     """The counts of the closing line.
 
     ``shown``: events or row changes. ``hidden``: events by name that are not shown. ``unread``: events of types that
-    nobody reads. ``outcomes``: row changes that are not shown, by what became of them.
+    nobody reads. ``met``: schemas and tables that a filter met. ``outcomes``: row changes that are not shown, by what
+    became of them.
     """
 
     shown: int = 0
@@ -57,6 +60,7 @@ class Tally:
     hidden: Counter[str] = field(default_factory=Counter)
     unread: UnreadEvents = field(default_factory=UnreadEvents)
     outcomes: Counter[str] = field(default_factory=Counter)
+    met: set[Name] = field(default_factory=set)
 
     def add(self, other: Tally) -> None:
         """Add what another part counted."""
@@ -65,6 +69,7 @@ class Tally:
         self.left_out += other.left_out
         self.hidden.update(other.hidden)
         self.unread.update(other.unread)
+        self.met |= other.met
 
 
 class Printer(Protocol):
@@ -109,22 +114,23 @@ class Printer(Protocol):
 class TextPrinter:
     """Events as mysqlbinlog prints them."""
 
-    def __init__(self, logs: SelectedLogs, *, types: bool, metadata: bool, dialect: Dialect | None) -> None:
+    def __init__(self, logs: SelectedLogs, form: TextForm, *, dialect: Dialect | None) -> None:
         from conformance.reference.text.mariadb.log_text import MariadbLogText
         from conformance.reference.text.mysqlbinlog import LogText
 
         self.output = Output()
         self._logs = logs
-        self._unseen = {Opaque, LoadBlock} if types else {Opaque, LoadBlock, RowsQuery}
+        self._form = form
+        self._unseen = {Opaque, LoadBlock} if form.types else {Opaque, LoadBlock, RowsQuery}
         self._spool = FileSpool()
-        complete = not logs.begins_inside
-        self._of_mysql = LogText(
-            types=types, metadata=metadata, clock=localtime, spool=self._spool,
-            server=None if dialect is None else dialect.server, complete=complete,
-        )  # fmt: skip
-        self._of_mariadb = MariadbLogText(
-            types=types, metadata=metadata, clock=localtime, spool=self._spool, complete=complete
-        )
+        self._statements = FileSpool() if form.base64 == "auto" else None
+        options: dict[str, Any] = {
+            "types": form.types, "metadata": form.metadata, "clock": localtime, "spool": self._spool,
+            "complete": not logs.begins_inside, "rows": form.rows, "statements": self._statements,
+            "dumps": form.hexdump,
+        }  # fmt: skip
+        self._of_mysql = LogText(server=None if dialect is None else dialect.server, **options)
+        self._of_mariadb = MariadbLogText(**options)
         self._text: LogText | MariadbLogText = self._of_mysql
         self._begun = False
         self._shown = 0
@@ -165,8 +171,10 @@ class TextPrinter:
             assert self._marked is not None
             self._marked.feed(event)
         printed = choice is _PRINTED
-        if printed and type(event.body) in self._unseen:
+        if printed and type(body) in self._unseen:
             self._tally.hidden[event.name] += 1
+        if self._form.base64 == "never" and printed and isinstance(body, LazyRows):
+            raise Usage(f"{self._path}: --base64-output=never, but only base64 can hold the rows at {event.position}")
         output = self.output
         try:
             for piece in self._text.event(event, self._logs.event_bytes) if printed else self._left_out(event, choice):
@@ -196,7 +204,7 @@ class TextPrinter:
 
     def end(self) -> None:
         stopped = self._logs.stopped
-        if stopped and self._text.inside_statement:
+        if (stopped or self._statements is not None) and self._text.inside_statement:
             warn("the end is inside a statement: the rows before it in this statement are not printed")
         if stopped and not self._begun:
             self.output.write(self._text.begin())
@@ -209,11 +217,14 @@ class TextPrinter:
 
     def close(self) -> None:
         self._spool.close()
+        if self._statements is not None:
+            self._statements.close()
 
     def tally(self) -> Tally:
         tally, self._tally = self._tally, Tally()
         tally.shown, self._shown = self._shown, 0
         tally.left_out, self._logs.left_out = self._logs.left_out, 0
+        tally.met = self._logs.met
         tally.unread = self._logs.unread.take()
         return tally
 
@@ -328,7 +339,7 @@ class ChangePrinter:
         counts = self._changes.take_counts()
         names = Counter({event_name(code): number for code, number in self._passed.take_counts().items()})
         left_out, self._logs.left_out = self._logs.left_out, 0
-        tally = Tally(counts.changes, counts.unresolved, left_out, names, self._logs.unread.take())
+        tally = Tally(counts.changes, counts.unresolved, left_out, names, self._logs.unread.take(), met=self._logs.met)
         if self._waiting is not None:
             tally.outcomes, self._waiting.left_out = self._waiting.left_out, Counter()
         return tally

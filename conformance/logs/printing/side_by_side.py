@@ -105,6 +105,8 @@ def decode_side_by_side(make: Make, jobs: int, first: int) -> None:
             chain.output.flush()
             narrate(printer.closing(chain.tally))
     tell_unread(chain.tally.unread)
+    logs.met.update(chain.tally.met)
+    logs.check_names()
 
 
 class _Chain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conformance.keyring_file import read_keyring
@@ -31,7 +32,8 @@ def print_replay(
     """
     logs = SelectedLogs(files, selection, limit=limit, keyring=read_keyring(keyring))
     replay = beginning.replay(keyring)
-    print_tables(_wanted(_replayed(logs, replay, form, silent=False, table=selection.table), selection.table), form)
+    print_tables(_wanted(_replayed(logs, replay, form, silent=False), selection), form)
+    logs.check_names()
 
 
 def verify_replay(
@@ -48,12 +50,12 @@ def verify_replay(
 
             verify_side_by_side(logs, verification, form, jobs)
         else:
-            replay = _replayed(logs, beginning.replay(keyring), form, silent=True, table=selection.table)
+            replay = _replayed(logs, beginning.replay(keyring), form, silent=True)
             verification.print(replay.tables, form)
 
 
-def _replayed(logs: SelectedLogs, replay: Replay, form: str, *, silent: bool, table: str | None) -> Replay:
-    """The tables at the end of the logs; a log that ends before prints those of this name, unless ``silent``."""
+def _replayed(logs: SelectedLogs, replay: Replay, form: str, *, silent: bool) -> Replay:
+    """The tables at the end of the logs; a log that ends before prints the chosen ones, unless ``silent``."""
     changes = 0
     try:
         for event in replayed_events(logs, replay):
@@ -61,12 +63,13 @@ def _replayed(logs: SelectedLogs, replay: Replay, form: str, *, silent: bool, ta
     except InputCorrupt:
         replay.finish()
         if not silent:
-            print_tables(_wanted(replay, table), form)
+            print_tables(_wanted(replay, logs.selection), form)
         raise
     close(*replay.finish(), changes)
     return replay
 
 
-def _wanted(replay: Replay, table: str | None) -> list[TableState]:
-    """The tables of this name; the statements that made the others were replayed too."""
-    return [state for name, state in sorted(replay.tables.items()) if table in (None, name[1])]
+def _wanted(replay: Replay, selection: Selection) -> list[TableState]:
+    """The tables of the chosen name; the statements that made the others were replayed too."""
+    names = replace(selection, database=None)
+    return [state for name, state in sorted(replay.tables.items()) if names.takes(*name)]

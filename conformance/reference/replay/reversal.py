@@ -154,7 +154,7 @@ class Reversal:
 
     def _takes(self, name: TableName) -> bool:
         """Whether the selection takes rows of this table."""
-        return self._selection.database in (None, name[0]) and self._selection.table in (None, name[1])
+        return self._selection.takes(*name)
 
     def _end(self) -> None:
         done, self._open = self._open, None

@@ -1,4 +1,4 @@
-"""Row events as SQL: BINLOG statements that a server applies, with pseudo-SQL in comments for people.
+"""Row events as SQL: BINLOG statements that a server applies (mysqlbinlog-output 2).
 
 The base64 form keeps every value: documents with their types, text in its character set, generated columns, tables
 whose columns have no names in the log.
@@ -7,11 +7,12 @@ whose columns have no names in the log.
 from __future__ import annotations
 
 from base64 import encodebytes
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.text.pseudo_sql import row_lines
+from conformance.reference.text.session import DELIMITER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,6 +20,41 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.format_description import FormatDescription
     from conformance.reference.binlog.header import Header
     from conformance.reference.binlog.rows import RowsBody
+    from conformance.reference.text.spool import Spool
+
+_BEGIN: Final = b"BINLOG '\n"
+
+
+def format_statement(data: bytes) -> bytes:
+    """The statement with a FORMAT_DESCRIPTION, as the client writes it."""
+    return _BEGIN + encodebytes(data) + b"'" + DELIMITER
+
+
+class WaitingStatement:
+    """The TABLE_MAPs and rows of one statement, in base64 until the last of them is there."""
+
+    def __init__(self, spool: Spool) -> None:
+        self._spool = spool
+        self.waits = False
+
+    def add(self, data: bytes) -> None:
+        """Take the bytes of the next event."""
+        self.waits = True
+        self._spool.add(encodebytes(data))
+
+    def take(self) -> Iterator[bytes]:
+        """The statement; nothing without an event."""
+        if self.waits:
+            self.waits = False
+            yield b"\n" + _BEGIN
+            yield from self._spool.take()
+            yield b"'" + DELIMITER
+
+    def drop(self) -> None:
+        """Forget the events."""
+        self.waits = False
+        for _ in self._spool.take():
+            pass
 
 
 def description_statement(description: FormatDescription) -> bytes:
@@ -43,4 +79,4 @@ def rows_statement(header: Header, rows: RowsBody, *, algorithm: int = Checksum.
 
 
 def _statement(events: Iterable[bytes]) -> bytes:
-    return b"BINLOG '\n" + b"".join(map(encodebytes, events)) + b"';\n"
+    return _BEGIN + b"".join(map(encodebytes, events)) + b"';\n"

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from enum import Enum
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from conformance.reference.binlog.gtid import NIL_UUID, Gtid, GtidTagged
 from conformance.reference.binlog.load import ExecuteLoadQuery
@@ -22,7 +22,7 @@ from conformance.reference.event_types import EventType
 from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:
-    from conformance.reference.binlog.event import Event
+    from conformance.reference.binlog.event import Body, Event
     from conformance.reference.binlog.gtid_set import PreviousGtids
 
 _ALWAYS: Final = frozenset(
@@ -36,6 +36,9 @@ _WORDS: Final = (b"BEGIN", b"COMMIT")
 _PREFIXES: Final = (
     b"SAVEPOINT", b"ROLLBACK", b"XA START", b"XA END", b"XA PREPARE", b"XA COMMIT", b"XA ROLLBACK",
 )  # fmt: skip
+
+
+Name: TypeAlias = "tuple[str, str | None]"  # a schema, and one of its tables
 
 
 class Choice(Enum):
@@ -61,9 +64,16 @@ class Selection:
     include_gtids: PreviousGtids | None = None
     exclude_gtids: PreviousGtids | None = None
 
+    def takes(self, schema: str, table: str) -> bool:
+        """Whether the names choose this table: ``table`` is a name, or SCHEMA.TABLE."""
+        return self.database in (None, schema) and self.table in (None, table, f"{schema}.{table}")
+
 
 class EventFilter:
-    """The filter of one run over one or more files. Give it every event, also those inside payloads."""
+    """The filter of one run over one or more files. Give it every event, also those inside payloads.
+
+    ``met``: the schemas and tables of the events, if the selection has such names.
+    """
 
     def __init__(self, selection: Selection) -> None:
         self._selection = selection
@@ -74,6 +84,8 @@ class EventFilter:
         self._other_transaction = False
         self._other_tables: set[int] = set()
         self._payload = Choice.PRINTED
+        self._looks = selection.database is not None or selection.table is not None
+        self.met: set[Name] = set()
         self._schema = None if selection.database is None else _bytes(selection.database)
 
     def start_file(self, *, last: bool) -> None:
@@ -97,6 +109,8 @@ class EventFilter:
 
     def choose(self, event: Event) -> Choice:
         """Decide whether and how the next event is printed."""
+        if self._looks:
+            self._meet(event.body)
         if event.inner is not None and self._payload is not Choice.PRINTED:
             return Choice.ABSENT
         choice = self._by_place(event)
@@ -107,6 +121,12 @@ class EventFilter:
         if isinstance(event.body, TransactionPayload):
             self._payload = choice
         return choice
+
+    def _meet(self, body: Body) -> None:
+        if isinstance(body, TableMap):
+            self.met.add((body.schema, body.table))
+        elif isinstance(body, (Query, ExecuteLoadQuery)):
+            self.met.add((body.schema.decode("utf-8", "surrogateescape"), None))
 
     def _by_place(self, event: Event) -> Choice:
         """By time and position. Once the start is found, no later event is too early."""
@@ -151,7 +171,7 @@ class EventFilter:
             other = self._schema not in (None, body.schema)
         elif isinstance(body, TableMap):
             other = self._schema not in (None, _bytes(body.schema))
-            other = other or self._selection.table not in (None, body.table)
+            other = other or not self._selection.takes(body.schema, body.table)
             if other:
                 self._other_tables.add(body.table_id)
         elif isinstance(body, (LazyRows, RowsBody)):

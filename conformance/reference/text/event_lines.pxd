@@ -21,6 +21,7 @@ cdef class EventLines:
     @cython.locals(words=bytes)
     cpdef bytes head(self, event, data)
     cdef bytes _dump(self, event, bytes data)
+    cpdef bytes as_printed(self, bytes data)
     @cython.locals(
         words=str, end="unsigned long long", crc="unsigned long long"
     )

@@ -135,8 +135,11 @@ class EventLines:
         return words if data is None else words + self._dump(event, data)
 
     def _dump(self, event: Event, data: bytes) -> bytes:
-        longer = self.payload is not None and self.payload.has_checksum
-        return hexdump(rewritten(data) if longer else data, self.position(event))
+        return hexdump(self.as_printed(data), self.position(event))
+
+    def as_printed(self, data: bytes) -> bytes:
+        """The bytes of an event as the client prints them: inside a payload, with a checksum if the log has them."""
+        return rewritten(data) if self.payload is not None and self.payload.has_checksum else data
 
     def _head(self, event: Event, place: str) -> str:
         timestamp, _, server, _, end, _ = event.header

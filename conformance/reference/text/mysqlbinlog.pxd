@@ -6,9 +6,9 @@ from conformance.reference.text.event_lines cimport EventLines
 
 cdef class LogText:
     cdef public bint types
-    cdef bint _complete, _rows_wait
+    cdef bint _complete, _rows_wait, _prints_rows, _dumps
     cdef set _loaded
-    cdef object _server, _spool
+    cdef object _server, _spool, _statement
     cdef EventLines _lines
     cdef list _deferred
     cdef AddedLines _added

@@ -1,8 +1,9 @@
-"""Binary logs as text: the output of ``mysqlbinlog -v --base64-output=decode-rows`` (mysqlbinlog-output 1 to 3).
+"""Binary logs as text: the output of ``mysqlbinlog`` (mysqlbinlog-output 1 to 3), with BINLOG statements, pseudo-SQL,
+or both.
 
 All lines but a few comments equal those of mysqlbinlog (compared for the whole corpus). These differences are intended:
 
-* rows of a statement whose end is missing are printed, where the client drops them;
+* rows of a statement whose end is missing are printed as pseudo-SQL, where the client drops them;
 * LOAD DATA keeps its own file name: no file is written, so none can be named;
 * pseudo-SQL differs as :mod:`.pseudo_values` says;
 * the boundary marker of an event, where it has one, is a comment of its own (WL#4162, F2).
@@ -11,7 +12,7 @@ All lines but a few comments equal those of mysqlbinlog (compared for the whole 
 from __future__ import annotations
 
 from time import gmtime
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.binlog import control_events, group_replication, load, statement_events
 from conformance.reference.binlog.format_description import FormatDescription
@@ -25,10 +26,12 @@ from conformance.reference.errors import Unsupported
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.added_lines import AddedLines
+from conformance.reference.text.binlog_statements import WaitingStatement, format_statement
 from conformance.reference.text.event_lines import EventLines, Payload
 from conformance.reference.text.pseudo_sql import row_lines
 from conformance.reference.text.session import DELIMITER
 from conformance.reference.text.small_events import small_text
+from conformance.reference.text.spool import MemorySpool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -37,32 +40,10 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.header import Header
     from conformance.reference.dialect import ServerFacts
+    from conformance.reference.text.spool import Spool
 
+_IN_STATEMENTS: Final = frozenset((TableMap, LazyRows, RowsBody, FormatDescription, statement_events.RowsQuery))
 _DEFERRED: Final = (statement_events.Intvar, statement_events.Rand, statement_events.UserVar)
-
-
-class Spool(Protocol):
-    """The rows of a statement that wait for its last event; they may be many."""
-
-    def add(self, text: bytes) -> None: ...
-
-    def take(self) -> Iterable[bytes]:
-        """Return all pieces, and drop them."""
-        ...
-
-
-class MemorySpool:
-    """A spool in memory."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-
-    def add(self, text: bytes) -> None:
-        self._parts.append(text)
-
-    def take(self) -> Iterable[bytes]:
-        parts, self._parts = self._parts, []
-        return parts
 
 
 _IGNORED: Final = b"\tIgnorable\n# Unrecognized ignorable event\n"
@@ -71,9 +52,11 @@ _IGNORED: Final = b"\tIgnorable\n# Unrecognized ignorable event\n"
 class LogText:
     """The text of one or more files, event by event. Give the events of payloads too (``expand``).
 
-    ``types``: as ``-vv``. ``clock``: seconds to civil time for the comment lines; the client takes the local one.
-    ``server``: the version whose mysqlbinlog gives the form of rows; comments and statements around them are those of
-    the newest. ``complete``: false where the text begins inside a log, so that TABLE_MAPs and blocks may be missing.
+    ``rows``: with pseudo-SQL. ``statements``: what takes the BINLOG statements until they are whole; without it there
+    are none. ``types``: as ``-vv``. ``dumps``: the bytes of events are dumped in hex. ``clock``: seconds to civil time
+    for the comment lines; the client takes the local one. ``server``: the version whose mysqlbinlog gives the form of
+    rows; comments and statements around them are those of the newest. ``complete``: false where the text begins inside
+    a log, so that TABLE_MAPs and blocks may be missing.
     """
 
     def __init__(
@@ -85,8 +68,14 @@ class LogText:
         spool: Spool | None = None,
         server: ServerFacts | None = None,
         complete: bool = True,
+        rows: bool = True,
+        statements: Spool | None = None,
+        dumps: bool = True,
     ) -> None:
         self._complete = complete
+        self._prints_rows = rows
+        self._dumps = dumps
+        self._statement = None if statements is None else WaitingStatement(statements)
         self._loaded: set[int] = set()  # the files that a LOAD DATA may name: begun, and not loaded yet
         self._server = server or MYSQL.server
         self.types = types
@@ -107,7 +96,7 @@ class LogText:
     @property
     def inside_statement(self) -> bool:
         """Whether rows or settings wait for the end of their statement."""
-        return self._rows_wait or bool(self._deferred)
+        return self._rows_wait or bool(self._deferred) or (self._statement is not None and self._statement.waits)
 
     @property
     def state(self) -> tuple[Any, ...] | None:
@@ -131,6 +120,7 @@ class LogText:
         ``stopped``: a filter ended the output; the client leaves out what the end is missing of, and so does this.
         """
         yield from self._end_payload()
+        self._drop_statement()
         if stopped:
             self._deferred.clear()
             for _ in self._spool.take():
@@ -148,11 +138,16 @@ class LogText:
     def event(self, event: Event, data: bytes | None = None) -> Iterable[bytes]:
         """The text of one event; rows wait for the end of their statement. Take it before the next event.
 
-        ``data``: the bytes of the event, which are then dumped in hex.
+        ``data``: the bytes of the event, for BINLOG statements and dumps.
         """
+        body = event.body
+        if self._statement is not None and type(body) in _IN_STATEMENTS:
+            assert data is not None, "BINLOG statements need the bytes of the event"
+            return self._in_base64(event, data, self._statement)
+        if not self._dumps:
+            data = None
         if self._deferred or self._added.waits or self._lines.payload is not None:
             return self._event(event, data)
-        body = event.body
         if type(body) is LazyRows:
             return self._rows(event, body, data)
         text = self._lines.whole(event, data)
@@ -161,6 +156,17 @@ class LogText:
         if type(body) is not TableMap:
             self._added.follow(body)
         return (text,)
+
+    def _in_base64(self, event: Event, data: bytes, statement: WaitingStatement) -> Iterator[bytes]:
+        """The text of an event that belongs into a BINLOG statement; the text of its statement does so with ``-vv``."""
+        body = event.body
+        if isinstance(body, (LazyRows, RowsBody)):
+            _walk(body, complete=self._complete)
+        if not isinstance(body, FormatDescription) and (self.types or not isinstance(body, statement_events.RowsQuery)):
+            statement.add(self._lines.as_printed(data))
+        yield from self._event(event, data if self._dumps else None)
+        if isinstance(body, FormatDescription) and not event.header.flags & Flag.RELAY_LOG:  # the replica's own
+            yield format_statement(data)
 
     def _event(self, event: Event, data: bytes | None) -> Iterator[bytes]:
         if event.inner is None:
@@ -190,6 +196,10 @@ class LogText:
     def _rows(self, event: Event, body: LazyRows | RowsBody, data: bytes | None) -> Iterator[bytes]:
         lines = self._lines
         yield lines.place(event) + lines.head(event, data) + lines.rows_title(body)
+        if body.flags & STMT_END and self._statement is not None:
+            yield from self._statement.take()
+        if not self._prints_rows:
+            return
         if self._server.mysqlbinlog_json != "text" and body.table is not None and body.table.json_columns:
             raise Unsupported("json-as-bytes", "the mysqlbinlog of this version prints JSON as its bytes")
         rows = row_lines(body, types=self.types, complete=self._complete)
@@ -215,11 +225,18 @@ class LogText:
         place = b"# at %d\n" % self._lines.position(event)
         yield from self._added.left_out(body, place, partial=partial, flush=bool(flush))
         if partial and ends:
+            if self._statement is not None:
+                yield from self._statement.take()
             yield from self._spool.take()
 
     def failed(self) -> Iterator[bytes]:
-        """The text of the rows before an error."""
+        """The text of the rows before an error; a BINLOG statement without its end would be none."""
+        self._drop_statement()
         yield from self._spool.take()
+
+    def _drop_statement(self) -> None:
+        if self._statement is not None:
+            self._statement.drop()
 
     def _take_deferred(self) -> Iterator[bytes]:
         for event, data in self._deferred:
@@ -295,6 +312,15 @@ class LogText:
         if body.compression != ZSTD:
             return words + b"NONE\n"
         return words + b"ZSTD\tuncompressed_size=%d\n" % (body.uncompressed_size or 0)
+
+
+def _walk(body: LazyRows | RowsBody, *, complete: bool) -> None:
+    """Read all rows: base64 would pass damage on."""
+    if isinstance(body, LazyRows) and body.table is not None:
+        for _ in body.rows():
+            pass
+    elif complete:
+        body.map()
 
 
 def _escaped(text: bytes) -> bytes:

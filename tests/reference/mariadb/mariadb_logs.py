@@ -15,5 +15,5 @@ def log_of(name: str) -> bytes:
 
 
 def text_of(name: str) -> bytes:
-    """The text of ``mariadb-binlog -vv`` in UTC."""
+    """The text of ``mariadb-binlog -vv`` in UTC, BINLOG statements included."""
     return (PLACE / f"{name}.txt").read_bytes()

@@ -7,15 +7,23 @@ import pytest
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.text.mariadb.log_text import MariadbLogText
+from conformance.reference.text.spool import MemorySpool
 from tests.reference.mariadb.mariadb_logs import WHOLE, log_of, text_of
+
+
+def text_with_statements() -> MariadbLogText:
+    return MariadbLogText(types=True, statements=MemorySpool(), dumps=False)
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_the_text_is_that_of_mariadb_binlog(name: str) -> None:
-    text = MariadbLogText(types=True)
+    text = text_with_statements()
     reader = FileReader()
+    reader.decoder.keep_bytes = True
     reader.feed(log_of(name))
-    out = text.begin() + b"".join(piece for event in reader.events() for piece in text.event(event))
+    out = text.begin()
+    for event in reader.events():
+        out += b"".join(text.event(event, bytes(reader.decoder.event_bytes)))
     assert out + b"".join(text.end()) == text_of(name)
 
 
@@ -23,12 +31,13 @@ def test_a_text_goes_on_where_another_stopped() -> None:
     """As parts of a file do in several processes: only between statements, with all that later lines depend on."""
     reader = FileReader()
     reader.feed(log_of("transactions"))
-    text = MariadbLogText(types=True)
+    reader.decoder.keep_bytes = True
+    text = text_with_statements()
     out = text.begin()
     for event in reader.events():
-        out += b"".join(text.event(event))
+        out += b"".join(text.event(event, bytes(reader.decoder.event_bytes)))
         if text.state is not None:
-            state, text = text.state, MariadbLogText(types=True)
+            state, text = text.state, text_with_statements()
             text.state = state
     assert out + b"".join(text.end()) == text_of("transactions")
 

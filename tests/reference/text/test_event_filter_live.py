@@ -131,7 +131,7 @@ def test_standard_input(installation: Installation, written: tuple[list[str], st
                 ["sh", "-c", 'cat "$0" | "$@" -', log, *command, option],
                 cwd=ROOT, env=environment(TZ="UTC"), capture_output=True, check=True,
             ).stdout
-            for command in (client, [*PROGRAM, "decode"])
+            for command in (client, [*PROGRAM, "decode", "-v"])
         ]  # fmt: skip
         real_text, our_text = (OTHER_WORDS.sub(b"", text) for text in texts)
         assert our_text == real_text

@@ -16,6 +16,7 @@ import pytest
 from conformance.checks.boundaries.marked_files import OTHER_WORDS
 from conformance.reference.binlog.control_events import Xid
 from conformance.reference.binlog.event import encode_event
+from conformance.reference.binlog.files import FileReader, read_events
 from conformance.reference.binlog.gtid import GtidTagged
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.images import Row
@@ -25,6 +26,8 @@ from conformance.reference.binlog.rows import rows_body
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.tables.columns import LONG, ColumnType
 from conformance.reference.tables.table_map import TableMap
+from conformance.reference.text.mysqlbinlog import LogText
+from conformance.reference.text.spool import MemorySpool
 from tests.reference.text.test_mysqlbinlog_text import whole_text
 from tests.reference.text.test_pseudo_sql import GEOMETRY_ERROR, same_but_geometry
 
@@ -34,6 +37,19 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 CORPUS = sorted((Path(__file__).parents[2] / "data" / "binlogs").glob("*.binlog"))
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_what_replays_is_the_clients_text_without_options(mysqlbinlog: list[str], path: Path, tmp_path: Path) -> None:
+    command = [*mysqlbinlog, "--no-defaults", f"--local-load={tmp_path}", str(path)]
+    real = subprocess.run(command, env={**os.environ, "TZ": "UTC"}, capture_output=True, check=True).stdout
+    text = LogText(rows=False, statements=MemorySpool(), dumps=False)
+    reader, out = FileReader(expand=True), [text.begin()]
+    reader.decoder.keep_bytes = True
+    with path.open("rb") as file:
+        for event in read_events(file, reader=reader):
+            out += text.event(event, bytes(reader.decoder.event_bytes))
+    assert OTHER_WORDS.sub(b"", b"".join([*out, *text.end()])) == OTHER_WORDS.sub(b"", real)
 
 
 @pytest.mark.parametrize("options", ["-v", "-vv", "-vv --print-table-metadata"])

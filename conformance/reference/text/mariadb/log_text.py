@@ -1,4 +1,5 @@
-"""Logs of MariaDB as text: the output of ``mariadb-binlog -v --base64-output=decode-rows`` (observed with 10.11.18).
+"""Logs of MariaDB as text: the output of ``mariadb-binlog`` with BINLOG statements, pseudo-SQL, or both (observed with
+10.11.18).
 
 An annotation stands in front of the first TABLE_MAP of its statement, but behind that one's position. The heads of a
 statement's row events come together, then all its rows, then their number.
@@ -6,12 +7,14 @@ statement's row events come together, then all its rows, then their number.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import gmtime
 from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
 
 from conformance.reference.binlog import control_events, statement_events
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.header import MAGIC, Flag
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, MAGIC, Flag, encode_header
 from conformance.reference.binlog.mariadb.events import (
     AnnotateRows,
     BinlogCheckpoint,
@@ -21,20 +24,30 @@ from conformance.reference.binlog.mariadb.events import (
     StartEncryption,
 )
 from conformance.reference.binlog.query import Query
-from conformance.reference.binlog.rows import COMPRESSED_TYPES, DELETE_TYPES, STMT_END, WRITE_TYPES, LazyRows, RowsBody
+from conformance.reference.binlog.rows import (
+    COMPRESSED_TYPES,
+    DELETE_TYPES,
+    STMT_END,
+    WRITE_TYPES,
+    LazyRows,
+    RowsBody,
+    encode_head,
+)
 from conformance.reference.dialect import MYSQL
 from conformance.reference.tables.table_map import TableMap
+from conformance.reference.text.binlog_statements import WaitingStatement, format_statement
 from conformance.reference.text.event_lines import EventLines
 from conformance.reference.text.mariadb.session import DELIMITER, MariadbSession, xid_of
-from conformance.reference.text.mysqlbinlog import MemorySpool, Spool
 from conformance.reference.text.pseudo_sql import row_lines
 from conformance.reference.text.small_events import small_text
+from conformance.reference.text.spool import MemorySpool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from time import struct_time
 
     from conformance.reference.binlog.event import Event
+    from conformance.reference.text.spool import Spool
 
 _SKIP_REPLICATION: Final = 0x8000  # a flag of the header
 _HAS_TRIGGERS: Final = 0x4000  # a flag of a TABLE_MAP
@@ -56,7 +69,13 @@ class MariadbLogText:
         clock: Callable[[float], struct_time] = gmtime,
         spool: Spool | None = None,
         complete: bool = True,
+        rows: bool = True,
+        statements: Spool | None = None,
+        dumps: bool = True,
     ) -> None:
+        self._prints_rows = rows
+        self._dumps = dumps
+        self._statement = None if statements is None else WaitingStatement(statements)
         self.types = types
         self._complete = complete
         self._spool: Spool = spool or MemorySpool()
@@ -80,7 +99,8 @@ class MariadbLogText:
     @property
     def inside_statement(self) -> bool:
         """Whether rows or an annotation wait for the end of their statement."""
-        return bool(self._heads) or self._annotation is not None
+        waits = self._statement is not None and self._statement.waits
+        return waits or bool(self._heads) or self._annotation is not None
 
     @property
     def state(self) -> tuple[Any, ...] | None:
@@ -97,7 +117,7 @@ class MariadbLogText:
 
         ``stopped``: a filter ended the output; rows without the end of their statement are left out.
         """
-        if stopped:
+        if stopped or self._statement is not None:
             self._drop()
         yield from self._taken()
         yield (
@@ -109,7 +129,9 @@ class MariadbLogText:
         )
 
     def failed(self) -> Iterator[bytes]:
-        """The text of the rows before an error."""
+        """The text of the rows before an error; a BINLOG statement without its end would be none."""
+        if self._statement is not None:
+            self._statement.drop()
         yield from self._heads
         self._heads.clear()
         yield from self._spool.take()
@@ -120,6 +142,8 @@ class MariadbLogText:
             yield from self._taken()
 
     def _drop(self) -> None:
+        if self._statement is not None:
+            self._statement.drop()
         self._heads.clear()
         self._annotation = None
         self._rows = 0
@@ -132,6 +156,8 @@ class MariadbLogText:
             return
         yield from self._heads
         self._heads.clear()
+        if self._statement is not None:
+            yield from self._statement.take()
         yield from self._spool.take()
         yield b"# Number of rows: %d\n" % self._rows
         self._rows = 0
@@ -139,9 +165,15 @@ class MariadbLogText:
     def event(self, event: Event, data: bytes | None = None) -> Iterator[bytes]:
         """The text of one event; rows wait for the end of their statement. Take it before the next event.
 
-        ``data``: the bytes of the event, which are then dumped in hex.
+        ``data``: the bytes of the event, for BINLOG statements and dumps.
         """
         body = event.body
+        base64, statement = data, self._statement
+        if not self._dumps:
+            data = None
+        if statement is not None and isinstance(body, (TableMap, LazyRows)):
+            assert base64 is not None, "BINLOG statements need the bytes of the event"
+            statement.add(_plain(event, body, base64) if isinstance(body, LazyRows) else base64)
         if isinstance(body, FormatDescription) and event.position == len(MAGIC):
             self._files += 1
             if self._files > 1:  # the client begins each file with nothing set
@@ -161,6 +193,8 @@ class MariadbLogText:
         else:
             yield from self._annotated(body)
             yield self._lines.head(event, data) + b"".join(self._words(event))
+            if statement is not None and base64 is not None and isinstance(body, FormatDescription):
+                yield format_statement(base64)
 
     def _skipped(self, event: Event) -> bytes:
         """The statement in front of events that replicas are told to skip, and behind the last of them."""
@@ -188,14 +222,18 @@ class MariadbLogText:
         if not body.flags & STMT_END:
             for piece in rows:
                 self._rows += 1
-                self._spool.add(piece)
+                if self._prints_rows:
+                    self._spool.add(piece)
             return
         yield from self._heads
         self._heads.clear()
+        if self._statement is not None:
+            yield from self._statement.take()
         yield from self._spool.take()
         for piece in rows:
             self._rows += 1
-            yield piece
+            if self._prints_rows:
+                yield piece
         yield b"# Number of rows: %d\n" % self._rows
         self._rows = 0
 
@@ -280,3 +318,14 @@ class MariadbLogText:
 
 def _xid(gtrid: bytes, bqual: bytes, format_id: int) -> bytes:
     return b"X'%b',X'%b',%d" % (gtrid.hex().encode(), bqual.hex().encode(), format_id)
+
+
+def _plain(event: Event, body: LazyRows, data: bytes) -> bytes:
+    """The bytes of a rows event as the client prints them: rows that were compressed are not."""
+    if body.type not in COMPRESSED_TYPES:
+        return data
+    kind = COMPRESSED_TYPES[body.type]
+    inside = encode_head(replace(body, type=kind)) + bytes(body.data)
+    footer = 0 if event.checksum is None else FOOTER_SIZE
+    plain = encode_header(event.header._replace(type=kind, length=HEADER_SIZE + len(inside) + footer)) + inside
+    return plain + crc32(plain).to_bytes(FOOTER_SIZE, "little") if footer else plain
