@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from conformance.reference.tables.table_map import TableMap
 
 
+_EXPAND: Final = ", or rewrite the log with binlog-lab expand"
+_OF_ONE: Final = (
+    (" events", " event"), (" of tables ", " of a table "), ("compressed transactions", "a compressed transaction"),
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Feature:
     """``title``: words for the events that have it. ``avoid``: the setting of the writer, empty if there is none.
@@ -37,13 +43,30 @@ class Feature:
     controls: tuple[str, ...] = ("columns/int",)
     twins: tuple[str, ...] = ()
 
+    @property
+    def change(self) -> str:
+        """What the writer changes to avoid the events, without the other way."""
+        return self.avoid.partition(_EXPAND)[0]
+
+    @property
+    def expands(self) -> bool:
+        """Whether ``expand`` rewrites the events."""
+        return _EXPAND in self.avoid
+
+    def counted(self, events: int) -> str:
+        """The title behind the number of events."""
+        title = self.title
+        for plural, singular in _OF_ONE if events == 1 else ():
+            title = title.replace(plural, singular, 1)
+        return f"{events} {title}"
+
     def controls_of(self, case: str) -> tuple[str, ...]:
         """The Cases that a tool must read before its answer to this one says anything."""
         return (*self.controls, self.twins[self.cases.index(case)]) if self.twins else self.controls
 
 
 _PLAIN: Final = frozenset(("utf8mb4", "utf8mb3", "ascii", "binary"))  # character sets that UTF-8 reads
-_PARTIAL_OFF: Final = "binlog_row_value_options='', or rewrite the log with binlog-lab expand"
+_PARTIAL_OFF: Final = f"binlog_row_value_options=''{_EXPAND}"
 _WITH_DOCUMENT: Final = ("checksums/crc32",)
 FEATURES: Final = {
     "partial-diffs": Feature(
@@ -69,7 +92,7 @@ FEATURES: Final = {
     ),
     "payload": Feature(
         "TRANSACTION_PAYLOAD events (40): compressed transactions",
-        "binlog_transaction_compression=OFF, or rewrite the log with binlog-lab expand",
+        f"binlog_transaction_compression=OFF{_EXPAND}",
         ("payload/insert", "payload/update", "payload/delete"),
         _WITH_DOCUMENT,
     ),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 160  # characters of what the judge said
 _WORST: Final = (LOSES, ALTERS, REFUSES)
+PLURAL: Final = {LOSES: "lose", ALTERS: "alter", REFUSES: "refuse"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +38,22 @@ class Statement:
         return self.failed == self.cases
 
     @property
-    def claim(self) -> str:
-        """The statement in words, with the number of Cases that it rests on."""
-        about = FEATURES[self.feature]
-        who = f"{self.tool} {self.version}"
-        verb = (
-            self.outcome
-            if self.is_certain
-            else {LOSES: "may lose", ALTERS: "may alter", REFUSES: "may refuse"}[self.outcome]
-        )
-        these = "this event" if self.events == 1 else f"these {self.events} events"
-        return f"{who} {verb} {these}: {about.title} (measured: {self.failed} of {self.cases} Cases)"
+    def verb(self) -> str:
+        """The outcome, with "may" where only some Cases had it."""
+        return self.outcome if self.is_certain else f"may {PLURAL[self.outcome]}"
+
+    @property
+    def measured(self) -> str:
+        """The number of Cases that the statement rests on."""
+        return f"(measured: {self.failed} of {self.cases} Cases)"
 
     @property
     def sentence(self) -> str:
-        """The claim, what avoids the events, and what was seen in a Case."""
-        avoid = FEATURES[self.feature].avoid
-        return f"{self.claim}{f'; avoid: {avoid}' if avoid else ''}; seen: {self.message[:_SHOWN]}"
+        """The statement in words, what avoids the events, and what was seen in a Case."""
+        about = FEATURES[self.feature]
+        these = "this event" if self.events == 1 else f"these {self.events} events"
+        claim = f"{self.tool} {self.version} {self.verb} {these}: {about.title} {self.measured}"
+        return f"{claim}{f'; avoid: {about.avoid}' if about.avoid else ''}; seen: {self.message[:_SHOWN]}"
 
 
 def forecast(features: Counter[str], tools: Iterable[Tool]) -> list[Statement]:

@@ -42,9 +42,10 @@ def print_forecast(
     check_files(files)
     survey = Survey(top=top, limits=_limits(limits, files))
     _read(survey, files, limit, read_keyring(keyring))
-    statements = forecast(survey.features, [known[name] for name in tools or known])
+    asked = tools or tuple(known)
+    statements = forecast(survey.features, [known[name] for name in asked])
     output = Output()
-    output.write(_shown(survey, statements, form).encode("utf-8", "backslashreplace"))
+    output.write(_shown(survey, statements, len(asked), form).encode("utf-8", "backslashreplace"))
     output.flush()
     damaged = any(file.error for file in survey.files)
     beyond = any(near.is_beyond and near.limit in dict(map(_limit, limits)) for near in survey.near)
@@ -88,8 +89,8 @@ def _read(survey: Survey, files: Sequence[str], limit: int | None, keyring: Keyr
     survey.finish()
 
 
-def _shown(survey: Survey, statements: Sequence[Statement], form: str) -> str:
+def _shown(survey: Survey, statements: Sequence[Statement], tools: int, form: str) -> str:
     if form == "json":
-        found: dict[str, Any] = as_object(survey, statements)
+        found: dict[str, Any] = as_object(survey, statements, tools)
         return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
-    return as_text(survey, statements, markdown=form == "markdown")
+    return as_text(survey, statements, tools, markdown=form == "markdown")

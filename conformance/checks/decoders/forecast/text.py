@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.checks.decoders.forecast.features import FEATURES
 from conformance.checks.decoders.forecast.mariadb import mariadb_lines
 from conformance.checks.decoders.forecast.survey import LARGEST, PACKET
+from conformance.checks.decoders.forecast.verdict import tool_lines, verdict
 from conformance.messages import counted
 from conformance.reference.event_types import event_name, writer_of
 
@@ -19,17 +20,18 @@ _OTHERS: Final = {
 }
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from conformance.checks.decoders.forecast.forecast import Statement
     from conformance.checks.decoders.forecast.survey import Survey, Table
     from conformance.reference.binlog.event import UnreadKind
 
 
-def as_object(survey: Survey, statements: Sequence[Statement]) -> dict[str, Any]:
-    """Everything that was found, for scripts."""
+def as_object(survey: Survey, statements: Sequence[Statement], tools: int) -> dict[str, Any]:
+    """Everything that was found, for scripts. ``tools``: how many were asked for."""
     size, file, position = survey.largest_event
     return {
+        "verdict": verdict(survey, statements, tools),
         "files": [asdict(each) for each in survey.files],
         "features": [
             {"feature": name, "events": survey.features[name], "title": about.title, "avoid": about.avoid}
@@ -87,13 +89,13 @@ def _table(table: Table) -> dict[str, Any]:
     }
 
 
-def as_text(survey: Survey, statements: Sequence[Statement], *, markdown: bool) -> str:
-    """Everything that was found, for people."""
+def as_text(survey: Survey, statements: Sequence[Statement], tools: int, *, markdown: bool) -> str:
+    """Everything that was found, for people. ``tools``: how many were asked for."""
     parts = (
         ("Logs", _files(survey)),
         ("What readers stumble over", _features(survey)),
         ("By table", _tables(survey)),
-        ("Tools", _tools(statements)),
+        ("Tools", tool_lines(statements)),
         ("MariaDB", mariadb_lines(survey)),
         ("Rows in statements only", _statements(survey)),
         (
@@ -102,7 +104,8 @@ def as_text(survey: Survey, statements: Sequence[Statement], *, markdown: bool) 
         ),
         ("Sizes", _sizes(survey)),
     )
-    out = []
+    first = verdict(survey, statements, tools)
+    out = [_escaped(first) if markdown else first, ""]
     for title, lines in parts:
         found = list(lines)
         if not found:
@@ -133,7 +136,7 @@ def _features(survey: Survey) -> Iterator[str]:
     for name, about in FEATURES.items():
         if survey.features[name]:
             avoid = f"; avoided by {about.avoid}" if about.avoid else "; no setting avoids it"
-            yield f"{survey.features[name]} {about.title}{avoid}"
+            yield f"{about.counted(survey.features[name])}{avoid}"
     if survey.incidents:
         yield f"{counted(survey.incidents, 'INCIDENT event')}: the server says that changes are lost"
 
@@ -144,11 +147,6 @@ def _tables(survey: Survey) -> Iterator[str]:
         if found:
             json = counted(table.json_columns, "JSON column") if table.json_columns else "no JSON column"
             yield f"{name} ({json}, {counted(table.events, 'row event')}): {', '.join(found)}"
-
-
-def _tools(statements: Iterable[Statement]) -> Iterator[str]:
-    for each in statements:
-        yield each.claim
 
 
 def _statements(survey: Survey) -> Iterator[str]:

@@ -96,6 +96,43 @@ def test_facts_of_a_log_are_counted() -> None:
     assert any(each["tool"] == "python-mysql-replication" and each["outcome"] == "loses" for each in found["tools"])
 
 
+ORDERS = Path(__file__).parents[4] / "docs" / "tutorials" / "orders.binlog"
+PAYLOAD, STATEMENTS, XA = (
+    CORPUS / f"{name}.binlog" for name in ("12-compressed-payload", "13-statement-format", "17-xa-savepoint-rowsquery")
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ((ORDERS, "--tool", "debezium-binlog-client"),
+         "1 of 1 tool loses rows of this log; set binlog_row_value_options='', or run binlog-lab expand"),
+        ((PAYLOAD, XA, "--tool", "debezium-binlog-client", "--tool", "python-mysql-replication", "--tool", "zongji"),
+         ("2 of 3 tools lose rows of these logs; set binlog_row_value_options='' (or run binlog-lab expand),"
+         " binlog_transaction_compression=OFF (or run binlog-lab expand), binlog_row_metadata=FULL")),
+        ((ORDERS, "--tool", "mariadb-binlog"),
+         ("1 of 1 tool refuses events of this log; set binlog_row_value_options='', or run binlog-lab expand;"
+         " no setting avoids the rest")),
+        ((STATEMENTS, "--tool", "mysqlbinlog"),
+         ("the tool loses, alters or refuses nothing of this log that was measured;"
+         " 6 changes of rows in statements only")),
+    ],
+)  # fmt: skip
+def test_the_first_line_is_the_verdict(words: tuple[str | Path, ...], first: str) -> None:
+    code, out = checked(*words)
+    assert (code, out.split("\n", 1)[0]) == (1, first)
+    assert json.loads(checked(*words, "--format", "json")[1])["verdict"] == first
+
+
+def test_a_tool_has_one_line_with_numbers_that_fit_their_nouns() -> None:
+    lines = checked(ORDERS)[1].split("Tools\n")[1].split("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in lines] == ["debezium-binlog-client", "mariadb-binlog", "mysql-event-stream"]
+    assert lines[0].endswith(
+        "loses 3 PARTIAL_UPDATE_ROWS events (39) with diffs of a document (measured: 3 of 3 Cases),"
+        " 1 PARTIAL_UPDATE_ROWS event (39) without diffs (measured: 2 of 2 Cases)"
+    )
+
+
 def test_a_log_that_the_tool_reads_ends_with_0() -> None:
     log = CORPUS / "04-partial-multi-json-full.binlog"
     assert checked(log, "--tool", "mysqlbinlog")[0] == 0
