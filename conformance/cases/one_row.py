@@ -40,7 +40,7 @@ _T = TypeVar("_T")
 _COLUMN: Final = "j"
 _OTHER: Final = "other"
 _KEY: Final = "id"
-TAKEN: Final = (_COLUMN, _OTHER, _KEY)  # names that no further column may have
+INTERNAL: Final = (_OTHER, _KEY)  # columns of the table that no caller names
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class PredictedUpdate:
     ``stored``: the stored bytes of the document after it. ``decision``: whether the log has diffs; none where nothing
     is logged. ``why_whole``: the reason for a whole document. ``as_diffs``: a right-hand side that makes the same
     document and is logged as diffs, ``general`` if that holds for other rows too. ``assumed``: functions of the moment,
-    when that was not given.
+    when that was not given. ``column``: the document's column.
     """
 
     sql: str
@@ -62,6 +62,7 @@ class PredictedUpdate:
     as_diffs: str | None = None
     general: bool = False
     assumed: tuple[str, ...] = ()
+    column: str = _COLUMN
 
     @property
     def event(self) -> bool:
@@ -86,6 +87,7 @@ def predict(
     partial_json: bool = True,
     row_changes: bool = False,
     dialect: Dialect = MYSQL,
+    column: str = _COLUMN,
 ) -> list[PredictedUpdate]:
     """Predict what a server stores and logs for ``UPDATE t SET j = EXPR``, for one right-hand side after the other.
 
@@ -93,24 +95,28 @@ def predict(
     with its holes. ``columns``: further columns of the row that an expression may read, by name, their values as SQL.
     ``now``: the moment of ``NOW()`` in UTC, else the present one. ``partial_json``: whether the session's
     ``binlog_row_value_options`` has ``PARTIAL_JSON``. ``row_changes``: another column of the row changes too.
+    ``column``: the document's column, as expressions name it.
 
     Raises :class:`MysqlError` for a document that MySQL refuses, and :class:`DecodeError` for bytes that are no JSONB.
     Raises :class:`UnreadableSqlError`, and :class:`ValueError` for a name in ``columns`` that is taken. An update that
     MySQL refuses is no exception: its ``error`` is set.
     """
     before = stored_document(document, dialect.json)
-    others = _row(columns or {}, now, dialect.json)
-    documents = [Column(name=name, type="JSON") for name in (_COLUMN, *others.documents)]
+    taken = tuple(map(str.lower, (column, *INTERNAL)))
+    if taken[0] in INTERNAL:
+        raise ValueError(f"the document's column needs another name than {' and '.join(INTERNAL)}")
+    others = _row(columns or {}, now, dialect.json, taken)
+    documents = [Column(name=name, type="JSON") for name in (column, *others.documents)]
     table = Table(
         schema="lab",
         name="t",
         columns=(Column(name=_KEY, type="INT"), *documents, Column(name=_OTHER, type="INT")),
         primary_key=((0, 0),),
     )
-    start = {_KEY: 1, _COLUMN: before, **others.documents, _OTHER: 0}
+    start = {_KEY: 1, column: before, **others.documents, _OTHER: 0}
     model = Model(table, _KEY, Session(partial_json=partial_json), [start], dialect=dialect, literals_are_sql=False)
     beside = (Assignment(_OTHER, Increment(_OTHER, 1)),) if row_changes else ()
-    return [_step(model, sql, others, beside, dialect, known_moment=now is not None) for sql in updates]
+    return [_step(model, sql, others, beside, dialect, column, known_moment=now is not None) for sql in updates]
 
 
 def stored_document(document: str | bytes, forms: JsonForms) -> bytes:
@@ -128,12 +134,12 @@ def stored_document(document: str | bytes, forms: JsonForms) -> bytes:
     return document
 
 
-def _row(columns: Mapping[str, str], now: datetime | None, forms: JsonForms) -> RowFacts:
+def _row(columns: Mapping[str, str], now: datetime | None, forms: JsonForms, taken: tuple[str, ...]) -> RowFacts:
     """The columns beside the document, and the moment."""
     documents: dict[str, bytes | None] = {}
     values: dict[str, SqlValue] = {}
     for name, sql in columns.items():
-        if name.lower() in {*TAKEN, *map(str.lower, documents), *map(str.lower, values)}:
+        if name.lower() in {*taken, *map(str.lower, documents), *map(str.lower, values)}:
             raise ValueError(f"a column needs a name of its own, not {name}")
         value = _read(sql, lambda sql=sql: read_value(sql, RowFacts({}), forms))  # type: ignore[misc]
         if value.type is SqlType.JSON:
@@ -150,35 +156,43 @@ def _step(
     others: RowFacts,
     beside: tuple[Assignment, ...],
     dialect: Dialect,
+    column: str,
     *,
     known_moment: bool,
 ) -> PredictedUpdate:
     """Predict one update, and let the model go on from it."""
-    now = model.rows[0][_COLUMN]
+    now = model.rows[0][column]
     assert now is None or isinstance(now, bytes)
-    parsed = _parse(sql, replace(others, documents={_COLUMN: now, **others.documents}), dialect.json)
+    parsed = _parse(sql, replace(others, documents={column: now, **others.documents}), dialect.json)
     refused = parsed if isinstance(parsed, MysqlError) else None
     expression = parsed.decoded if isinstance(parsed, MysqlError) else parsed.expression
     if expression is None:
         return PredictedUpdate(sql, refused)
-    prediction = model.predict(Step((Assignment(_COLUMN, expression), *beside), (0,)))
+    prediction = model.predict(Step((Assignment(column, expression), *beside), (0,)))
     if prediction.error is not None:
         return PredictedUpdate(sql, prediction.error)
     (row,) = prediction.rows
-    change = row.change.columns[_COLUMN]
+    change = row.change.columns[column]
     if refused is not None and change.after is not None:  # the server reaches the value that it refuses
         return PredictedUpdate(sql, refused)
-    stored = row.change.after[_COLUMN]
+    stored = row.change.after[column]
     assert stored is None or isinstance(stored, bytes)
-    update = PredictedUpdate(sql, None, change, row.decisions[_COLUMN] if row.change.logged else None, stored)
+    decision = row.decisions[column] if row.change.logged else None
+    update = PredictedUpdate(sql, None, change, decision, stored, column=column)
     if not isinstance(parsed, MysqlError):
-        update = _advised(update, parsed, model.rows[0], dialect, known_moment=known_moment)
+        update = _advised(update, parsed, model.rows[0], dialect, column, known_moment=known_moment)
     model.advance(prediction)
     return update
 
 
 def _advised(
-    update: PredictedUpdate, parsed: ReadExpression, row: Mapping[str, object], dialect: Dialect, *, known_moment: bool
+    update: PredictedUpdate,
+    parsed: ReadExpression,
+    row: Mapping[str, object],
+    dialect: Dialect,
+    column: str,
+    *,
+    known_moment: bool,
 ) -> PredictedUpdate:
     """The update with the reason why it is logged whole, the form that would not be, and what was assumed."""
     if update.decision is None:
@@ -186,13 +200,13 @@ def _advised(
     update = replace(update, assumed=() if known_moment else parsed.moments)
     assert update.change is not None
     assert update.decision is not None
-    reason = why_whole(parsed.expression, _COLUMN, update.change, update.decision, dialect)
+    reason = why_whole(parsed.expression, column, update.change, update.decision, dialect)
     if reason is None:
         return update
     update = replace(update, why_whole=reason)
     form = None
     if update.stored is not None and reason.code not in ("option-off", "version"):
-        form = diff_form(parsed.expression, _COLUMN, row, update.stored, dialect)
+        form = diff_form(parsed.expression, column, row, update.stored, dialect)
     if form is None:
         return update
     try:

@@ -144,7 +144,9 @@ def _advice(step: PredictedUpdate) -> list[str]:
     if step.why_whole is not None:
         lines.append(f"  whole      because {step.why_whole.text}")
     if step.as_diffs is not None:
-        lines.append(f"  as diffs   j = {step.as_diffs}" + ("" if step.general else "  (for this document)"))
+        lines.append(
+            f"  as diffs   {step.column} = {step.as_diffs}" + ("" if step.general else "  (for this document)")
+        )
     if step.assumed:
         lines.append(f"  assumed    the moment of {', '.join(step.assumed)}: see --now")
     return lines

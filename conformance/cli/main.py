@@ -42,6 +42,7 @@ COMMANDS: dict[str, str] = {
     "check": "Say what binary logs will do to their readers, tool by tool.",
     "expand": "Rewrite a binary log with plain row events that every tool reads.",
     "predict": "Predict the binary log of an update, byte for byte.",
+    "estimate": "Estimate what partial JSON saves, or would save, in binary logs.",
     "explain": "Print the annotated hex of a binary log.",
     "sdi": "Print the dictionary information in InnoDB data files, as ibd2sdi does.",
     "lob": "List JSON documents in InnoDB data files, with their older versions.",

@@ -10,12 +10,14 @@ from conformance.cli.dialects import named_dialect
 
 
 @click.command
-@click.option("--document", metavar="JSON", help="The document before the update, as JSON text; stored without holes.")
+@click.option("--document", metavar="JSON|@FILE",
+              help="The document before the update, as JSON text or a file of it; stored without holes.")  # fmt: skip
 @click.option(
     "--document-hex", metavar="JSONB|-", help="The document's stored bytes, in hexadecimal; - reads them from stdin."
 )
-@click.option("--update", required=True, metavar="EXPR", help="The right-hand side: UPDATE t SET j = EXPR.")
-@click.option("--then", "then", multiple=True, metavar="EXPR", help="Right-hand side of a further UPDATE; repeatable.")
+@click.option("--update", required=True, metavar="EXPR|UPDATE",
+              help="The right-hand side of UPDATE t SET j = EXPR, or a whole UPDATE statement.")  # fmt: skip
+@click.option("--then", "then", multiple=True, metavar="EXPR|UPDATE", help="A further update; repeatable.")
 @click.option("--row-changes", is_flag=True, help="Another column of the row changes too, in every step.")
 @click.option(
     "--column",
@@ -40,9 +42,11 @@ def command(*, dialect: str, **options: Any) -> int:
     """Predict the binary log of UPDATE t SET j = EXPR, byte for byte.
 
     EXPR is SQL on the column j and columns given with --column: the JSON functions that change documents, ->, ->>,
-    JSON_EXTRACT, IFNULL, CAST, arithmetic, NOW() and its like, literals. Each step starts from the document that the
-    previous step left, with its holes. Where MySQL logs the document whole, the output says why, and which form would
-    be logged as diffs. The table is InnoDB, with binlog_row_image = FULL, the default sql_mode and the time zone UTC.
+    JSON_EXTRACT, IFNULL, CAST, arithmetic, NOW() and its like, literals. A whole UPDATE of one table may stand there:
+    the document is the column that it sets, and the row is the one given, whatever its WHERE says. Each step starts
+    from the document that the previous step left, with its holes. Where MySQL logs the document whole, the output says
+    why, and which form would be logged as diffs. The table is InnoDB, with binlog_row_image = FULL, the default
+    sql_mode and the time zone UTC.
     """
     from conformance.runs.prediction import print_prediction
 

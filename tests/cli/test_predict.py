@@ -340,3 +340,61 @@ def test_the_text_of_a_time_that_loses_hours_is_refused(capsys: pytest.CaptureFi
         update = f"JSON_SET(j, '$.a', CONCAT('x', JSON_ARRAY(TIME'{hours}:00:00')))"
         assert run(["predict", "--document", '{"a": 1}', "--update", update, "--dialect", name]) == code
         assert ("TIME of 32 hours or more" in capsys.readouterr().err) is (code == 2)
+
+
+@pytest.mark.parametrize(
+    ("statement", "expression"),
+    [
+        ("UPDATE shop.orders AS o SET o.j = JSON_SET(o.j, '$.a', 1.50) WHERE id = 5;", "JSON_SET(j, '$.a', 1.50)"),
+        ("update LOW_PRIORITY `orders` set `j` = JSON_REPLACE(`j`, '$.a, WHERE', 'x''y, \\n') limit 1",
+         "JSON_REPLACE(j, '$.a, WHERE', 'x''y, \\n')"),
+        ("UPDATE t SET j = CAST('[1, 2e-5]' AS JSON) ORDER BY id", "CAST('[1, 2e-5]' AS JSON)"),
+    ],
+)  # fmt: skip
+def test_a_statement_is_predicted_as_its_right_hand_side(
+    statement: str, expression: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = ("--document", '{"a": 1, "b": "xxxxxxxxxxxx"}')
+    if "$.a, WHERE" in statement:
+        assert [run(["predict", *document, "--update", text]) for text in (statement, expression)] == [0, 0]
+        statement_text, expression_text = capsys.readouterr().out.split("step 1: ")[1:]
+        assert statement_text.split("\n", 1)[1] == expression_text.split("\n", 1)[1]
+        return
+    assert predict(capsys, *document, "--update", statement) == predict(capsys, *document, "--update", expression)
+
+
+def test_the_answer_to_a_statement_names_its_column_and_what_else_it_sets(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "order.json"
+    file.write_text('{"tags": ["new"], "log": "xxxxxxxxxxxxxxxxxxxxxxxx"}\n')
+    sql = "UPDATE orders SET paid = NOW(), details = JSON_ARRAY_APPEND(details, '$.tags', 'sale') WHERE id = 5"
+    assert run(["predict", "--document", f"@{file}", "--update", sql]) == 0
+    captured = capsys.readouterr()
+    assert "as diffs   details = JSON_SET(`details`, '$.tags[1000000]', 'sale')" in captured.out
+    assert captured.err == "taken to change too: paid\n"
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("UPDATE t, u SET j = 1", "an UPDATE of one table is expected"),
+        ("UPDATE t JOIN u SET j = 1", "an UPDATE of one table is expected"),
+        ("UPDATE t SET a = 1, b = 2", "which of a, b is the document?"),
+        (
+            "UPDATE t SET n = n + 1, j = JSON_SET(j, '$.a', n)",
+            "j is set from n, which the statement has changed by then",
+        ),
+        ("UPDATE t SET j", "an assignment is expected"),
+        ("UPDATE t SET id = JSON_SET(id, '$.a', 1)", "another name than other and id"),
+        ("WITH c AS (SELECT 1) UPDATE t SET j = 1", "not an UPDATE of one table"),
+    ],
+)
+def test_a_statement_that_is_not_modelled_is_refused(sql: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["predict", "--document", "{}", "--update", sql]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["predict", "--document", "@no-such-file", "--update", "j"]) == 2
+    assert "--document @no-such-file: No such file" in capsys.readouterr().err

@@ -90,6 +90,25 @@ def split_words(sql: str, sql_mode: int = 0) -> list[Word]:
     return words
 
 
+class Placed(NamedTuple):
+    """A word, and where it stands in its statement."""
+
+    word: Word
+    start: int
+    end: int
+
+
+def placed_words(sql: str) -> list[Placed]:
+    """The words of :func:`split_words` with the characters that they take, for the default sql_mode."""
+    matches = [match for match in _PLAIN.finditer(sql) if match.lastgroup is not None]
+    places = []
+    for match, word in zip(matches, split_words(sql), strict=True):
+        kind = match.lastgroup or ""
+        quote = kind not in ("word", "symbol")
+        places.append(Placed(word, match.start(kind) - quote, match.end()))
+    return places
+
+
 def sql_text(words: Sequence[Word]) -> str:
     """The words as a text that has them again, without the comments that stood between them."""
     text, last = "", ""

@@ -59,7 +59,7 @@ def _none(survey: Survey, tools: int, log: str) -> str:
 
 def _of_tools(statements: Sequence[Statement], tools: int, log: str) -> str:
     worst = [min(found, key=_rank) for _, found in groupby(statements, attrgetter("tool"))]
-    words = []
+    words: list[str] = []
     for (rank, certain), number in sorted(Counter((_rank(each)[0], each.is_certain) for each in worst).items(),
                                           key=lambda item: (item[0][0], not item[0][1])):  # fmt: skip
         outcome = [*PLURAL][rank]
