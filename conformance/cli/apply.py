@@ -65,7 +65,8 @@ def _offset(_context: click.Context, option: click.Parameter, text: str | None) 
 
 @click.command(name="apply", cls=_FilesBehind)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option("--format", "--as", "form", type=click.Choice(("text", "json", "sql")), default="text",
+              show_default=True, help="sql: with --undo, statements by primary key instead of BINLOG.")  # fmt: skip
 @click.option(_VERIFY, "data_files", multiple=True, metavar="FILE.ibd|DIR…",
               help="Compare the final tables with these InnoDB data files, instead of printing them.")  # fmt: skip
 @click.option(
@@ -112,19 +113,20 @@ def command(
     with the empty server. Files of a running server lag behind: copy them after FLUSH TABLES … FOR EXPORT, or after a
     shutdown. With --jobs, processes share the tables out: each reads all logs, and the rows of its own tables.
 
-    --undo prints BINLOG statements for the client mysql, each with its rows as comments. It needs FULL images, and
-    resolves diffs. It reads whole logs, and takes back the transactions that begin between the given times or
-    positions, or the rows of one --table or --database. Where the result would not be exact, it ends with exit code 1
+    --undo prints BINLOG statements for the client mysql, each with its rows as comments, or with --as sql INSERT,
+    UPDATE and DELETE. It needs FULL images, and resolves diffs. It reads whole logs, and takes back the transactions
+    of a set of GTIDs, or those that begin between the given times or positions, or the rows of one --table or
+    --database. Where the result would not be exact, it ends with exit code 1
     before anything is printed. These stand in the way: XA transactions, statements that change the tables of these
     rows, and foreign keys that cascade. So does a later transaction that changes one of the rows, if it stays.
     """
-    if undo and (data_files or form != "text"):
-        raise Usage("--undo prints SQL: --verify and --format do not belong to it")
+    if undo and (data_files or form == "json"):
+        raise Usage("--undo prints SQL: --verify and --format json do not belong to it")
+    if form == "sql" and not undo:
+        raise Usage("--as sql belongs to --undo", hint="decode --as sql prints the changes of logs as SQL")
     beginning = Beginning(sources, system_time_zone)
     if beginning != NOTHING and (undo or jobs > 1):
         raise Usage("--from and --system-time-zone belong to a replay in one process")
-    if undo and (selection.include_gtids, selection.exclude_gtids) != (None, None):
-        raise Usage("--undo takes no set of GTIDs", hint="--transaction names what to take back, and may be repeated")
     if wanted and not undo:
         raise Usage("--transaction belongs to --undo")
     if jobs > 1 and not data_files:
@@ -134,7 +136,7 @@ def command(
     if undo:
         from conformance.logs.replaying.undo import print_undo
 
-        print_undo(files, wanted, selection, limit, read_keyring(keyring))
+        print_undo(files, wanted, selection, limit, read_keyring(keyring), readable=form == "sql")
     elif data_files:
         verify_replay(files, selection, form, data_files, beginning, limit=limit, keyring=keyring, jobs=jobs)
     else:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 @click.command(name="decode")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--format", "form", type=click.Choice(("text", "jsonl", "csv")), default="text", show_default=True)
+@click.option("--format", "--as", "form", type=click.Choice(("text", "jsonl", "csv", "sql")), default="text",
+              show_default=True)  # fmt: skip
 @click.option("-v", "--verbose", count=True, help="Text: rows as pseudo-SQL, for reading, and no BINLOG statements."
               " Twice: with column types.")  # fmt: skip
 @click.option("--base64-output", "base64", type=click.Choice(BASE64), help="Text: whether there are BINLOG statements,"
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 @click.option("--outcome", is_flag=True, help="JSON, CSV: add what became of each row change: committed, rolled back,"
               " prepared, unfinished. Each transaction waits for its end.")  # fmt: skip
 @click.option("--committed", is_flag=True, help="JSON, CSV: only row changes that the logs commit.")
+@click.option("--skip-gtids", is_flag=True, help="SQL: transactions get GTIDs of the server that runs them.")
 @filter_options
 @remote_options
 @keyring_option
@@ -52,13 +54,16 @@ if TYPE_CHECKING:
 @jobs_option
 def command(
     *, files: tuple[str, ...], form: str, verbose: int, base64: str | None, target: str | None, metadata: bool,
-    hexdump: bool, types: bool, which: str, resolve: bool, outcome: bool, committed: bool, dialect: str | None,
-    selection: Selection, keyring: Path | None, limit: int | None, jobs: int,
+    hexdump: bool, types: bool, which: str, resolve: bool, outcome: bool, committed: bool, skip_gtids: bool,
+    dialect: str | None, selection: Selection, keyring: Path | None, limit: int | None, jobs: int,
 ) -> None:  # fmt: skip
     """Print binary log files as mysqlbinlog does, or as one JSON object or CSV record per row change.
 
     The text is that of mysqlbinlog: SQL with the rows in BINLOG statements, which mysql replays. With -v and -vv it is
     for reading: that of mysqlbinlog -v --base64-output=decode-rows, whose rows are comments.
+
+    --as sql prints SQL for people, with INSERT, UPDATE and DELETE by primary key, a diff as its JSON function. It
+    needs binlog_row_metadata=FULL, and ends with exit code 1 at the first change that such a statement cannot make.
 
     FILE may be - for standard input, mysql://USER@HOST:PORT for all logs of a server, or mysql://USER@HOST:PORT/NAME
     for one of them. Times in comments are local times; times in values are UTC. Boundary markers
@@ -70,6 +75,10 @@ def command(
     """
     if form == "text" and (types or resolve or outcome or committed or which != "rows"):
         raise Usage("--types, --events, --resolve, --outcome and --committed belong to --format jsonl and csv")
+    if form == "sql" and (types or resolve or outcome or committed or which != "rows" or jobs > 1):
+        raise Usage("--types, --events, --resolve, --outcome, --committed and --jobs do not belong to --format sql")
+    if skip_gtids and form != "sql":
+        raise Usage("--skip-gtids belongs to --format sql")
     if (outcome or committed) and which != "rows":
         raise Usage("--outcome and --committed are about row changes: they do not belong to --events all")
     if form != "text" and (verbose or metadata or hexdump or base64):
@@ -82,8 +91,8 @@ def command(
         raise Usage(f"--jobs {jobs}: what became of a row change may stand far behind it", hint="leave --jobs out")
     require_files(files, jobs)
     text = None if form != "text" else TextForm.of(verbose, base64, metadata=metadata, hexdump=hexdump)
-    chosen = Form(name=form, types=types, text=text, rows_only=which == "rows",
-                  resolve=resolve, outcome=outcome, committed=committed, dialect=writer)  # fmt: skip
+    chosen = Form(name=form, types=types, text=text, rows_only=which == "rows", resolve=resolve, outcome=outcome,
+                  committed=committed, gtids=not skip_gtids, dialect=writer)  # fmt: skip
     decoding = Decoding(files, selection, chosen, limit, read_keyring(keyring))
     with result_file(target, files):
         decoding.print(jobs)

@@ -14,7 +14,8 @@ from conformance.reference.errors import CodecError
 from conformance.reference.innodb.large_values import table_objects
 from conformance.reference.innodb.sdi import has_sdi
 from conformance.reference.innodb.stored_tables import RowState, stored_tables
-from conformance.reference.text.stored_rows import PROLOGUE, insert_statements, json_lines
+from conformance.reference.text.sql.rows import PROLOGUE
+from conformance.reference.text.stored_rows import insert_statements, json_lines
 from conformance.user_errors import InputCorrupt, Usage
 
 if TYPE_CHECKING:

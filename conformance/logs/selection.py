@@ -88,6 +88,11 @@ class SelectedLogs:
         return reader
 
     @property
+    def takes_all(self) -> bool:
+        """Whether the filter leaves nothing out."""
+        return self._filter.takes_all and not self.begins_inside
+
+    @property
     def met(self) -> set[Name]:
         """The schemas and tables of the events, where the selection has such names."""
         return self._filter.met

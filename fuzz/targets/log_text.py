@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.dialect import MYSQL
+from conformance.reference.text.binlog_statements import MemorySpool
 from conformance.reference.text.event_filter import Choice, EventFilter, Selection
 from conformance.reference.text.mariadb.log_text import MariadbLogText
 from conformance.reference.text.mysqlbinlog import LogText
 from conformance.reference.text.row_changes import RowChanges
-from conformance.reference.text.spool import MemorySpool
 from fuzz.events import file_seeds
 from fuzz.mariadb_events import mariadb_file
 from fuzz.mutators.framing import mutate_file

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """The form of the output. ``name``: ``text``, ``jsonl`` or ``csv``. ``dialect``: that of the writer of the logs.
+    """The form of the output. ``name``: ``text``, ``jsonl``, ``csv`` or ``sql``. ``dialect``: that of the logs' writer.
 
     ``text``: the parts of a text. ``outcome``: row changes say whether their transaction was committed.
-    ``committed``: no others.
+    ``committed``: no others. ``gtids``: SQL has the GTIDs of the log.
     """
 
     name: str
@@ -35,12 +35,15 @@ class Form:
     resolve: bool
     outcome: bool
     committed: bool
+    gtids: bool
     dialect: Dialect | None
 
     @property
     def needs_rows_alone(self) -> bool:
         """Whether no line depends on events without rows, but for the GTID."""
-        return self.name != "text" and self.rows_only and not (self.resolve or self.outcome or self.committed)
+        return (
+            self.name not in ("text", "sql") and self.rows_only and not (self.resolve or self.outcome or self.committed)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,10 @@ class Decoding:
         )  # fmt: skip
         if text is not None:
             return logs, TextPrinter(logs, text, dialect=form.dialect)
+        if form.name == "sql":
+            from conformance.logs.printing.sql_printer import SqlPrinter
+
+            return logs, SqlPrinter(logs, gtids=form.gtids)
         return logs, ChangePrinter(
             logs, form.name, passed, types=form.types, rows_only=form.rows_only, resolve=form.resolve,
             outcome=form.outcome, committed=form.committed,

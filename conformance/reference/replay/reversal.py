@@ -31,7 +31,7 @@ from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.full_rows import FullRows
 from conformance.reference.replay.later_changes import LaterChanges, tables_of
 from conformance.reference.replay.statements import DefineSchema, statement_words
-from conformance.reference.text.event_filter import Selection
+from conformance.reference.text.event_filter import GtidChoice, Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -89,6 +89,7 @@ class Reversal:
         self._one_table = selection.table is not None or selection.database is not None
         self._file = ""
         self._is_first = self._is_last = True
+        self._gtids = GtidChoice(selection)
         self._format: FormatDescription | None = None
         self._open: Transaction | None = None
         self._full = FullRows(follow=False)
@@ -143,10 +144,13 @@ class Reversal:
             self._open.is_wanted &= bool(names)
 
     def _is_selected(self, event: Event) -> bool:
-        """Whether times and positions of the selection take the transaction that begins with this event."""
+        """Whether times, positions and GTIDs of the selection take the transaction that begins with this event."""
         chosen, position, moment = self._selection, event.position or 0, event.header.timestamp
+        body = event.body
+        named = self._gtids.takes(body) if isinstance(body, (Gtid, GtidTagged)) else not self._gtids.includes
         return (
-            moment >= chosen.start
+            named
+            and moment >= chosen.start
             and (chosen.stop is None or moment < chosen.stop)
             and not (self._is_first and position < chosen.start_position)
             and not (self._is_last and chosen.stop_position is not None and position >= chosen.stop_position)

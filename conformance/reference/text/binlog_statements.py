@@ -7,7 +7,7 @@ whose columns have no names in the log.
 from __future__ import annotations
 
 from base64 import encodebytes
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.header import Checksum
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.format_description import FormatDescription
     from conformance.reference.binlog.header import Header
     from conformance.reference.binlog.rows import RowsBody
-    from conformance.reference.text.spool import Spool
 
 _BEGIN: Final = b"BINLOG '\n"
 
@@ -28,6 +27,30 @@ _BEGIN: Final = b"BINLOG '\n"
 def format_statement(data: bytes) -> bytes:
     """The statement with a FORMAT_DESCRIPTION, as the client writes it."""
     return _BEGIN + encodebytes(data) + b"'" + DELIMITER
+
+
+class Spool(Protocol):
+    """The rows of a statement that wait for its last event; they may be many."""
+
+    def add(self, text: bytes) -> None: ...
+
+    def take(self) -> Iterable[bytes]:
+        """Return all pieces, and drop them."""
+        ...
+
+
+class MemorySpool:
+    """A spool in memory."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def add(self, text: bytes) -> None:
+        self._parts.append(text)
+
+    def take(self) -> Iterable[bytes]:
+        parts, self._parts = self._parts, []
+        return parts
 
 
 class WaitingStatement:

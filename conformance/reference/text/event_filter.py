@@ -79,8 +79,7 @@ class EventFilter:
         self._selection = selection
         self._start = selection.start
         self._stop_position: int | None = None
-        self._include = _Set.of(selection.include_gtids)
-        self._exclude = _Set.of(selection.exclude_gtids)
+        self._gtids = GtidChoice(selection)
         self._other_transaction = False
         self._other_tables: set[int] = set()
         self._payload = Choice.PRINTED
@@ -148,18 +147,13 @@ class EventFilter:
             return Choice.PRINTED
         body = event.body
         if isinstance(body, (Gtid, GtidTagged)):
-            self._other_transaction = not self._wanted(body)
+            self._other_transaction = not self._gtids.takes(body)
         elif isinstance(body, MariadbGtid):  # in no set of MySQL's
-            self._other_transaction = self._include is not None
+            self._other_transaction = self._gtids.includes
         choice = Choice.OTHER_TRANSACTION if self._other_transaction else Choice.PRINTED
         if kind == EventType.XID or (isinstance(body, Query) and classify_query(body.text) in _ENDS):
             self._other_transaction = False
         return choice
-
-    def _wanted(self, gtid: Gtid | GtidTagged) -> bool:
-        if self._include is not None and gtid not in self._include:
-            return False
-        return self._exclude is None or gtid not in self._exclude
 
     def _by_name(self, event: Event) -> Choice:
         """By schema and table. Words that begin or end a transaction are in no schema."""
@@ -179,6 +173,21 @@ class EventFilter:
             if body.flags & STMT_END:
                 self._other_tables.clear()
         return Choice.OTHER_TABLE if other else Choice.PRINTED
+
+
+class GtidChoice:
+    """The transactions that the sets of a selection take. ``includes``: whether there is a set to be in."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._include = _Set.of(selection.include_gtids)
+        self._exclude = _Set.of(selection.exclude_gtids)
+        self.includes = self._include is not None
+
+    def takes(self, gtid: Gtid | GtidTagged) -> bool:
+        """Whether the transaction with this GTID is chosen."""
+        if self._include is not None and gtid not in self._include:
+            return False
+        return self._exclude is None or gtid not in self._exclude
 
 
 class _Set:

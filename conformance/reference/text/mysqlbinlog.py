@@ -26,12 +26,11 @@ from conformance.reference.errors import Unsupported
 from conformance.reference.event_types import EventType
 from conformance.reference.tables.table_map import TableMap
 from conformance.reference.text.added_lines import AddedLines
-from conformance.reference.text.binlog_statements import WaitingStatement, format_statement
+from conformance.reference.text.binlog_statements import MemorySpool, WaitingStatement, format_statement
 from conformance.reference.text.event_lines import EventLines, Payload
 from conformance.reference.text.pseudo_sql import row_lines
 from conformance.reference.text.session import DELIMITER
 from conformance.reference.text.small_events import small_text
-from conformance.reference.text.spool import MemorySpool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.header import Header
     from conformance.reference.dialect import ServerFacts
-    from conformance.reference.text.spool import Spool
+    from conformance.reference.text.binlog_statements import Spool
 
 _IN_STATEMENTS: Final = frozenset((TableMap, LazyRows, RowsBody, FormatDescription, statement_events.RowsQuery))
 _DEFERRED: Final = (statement_events.Intvar, statement_events.Rand, statement_events.UserVar)

@@ -6,8 +6,8 @@ import pytest
 
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.rows import LazyRows
+from conformance.reference.text.binlog_statements import MemorySpool
 from conformance.reference.text.mariadb.log_text import MariadbLogText
-from conformance.reference.text.spool import MemorySpool
 from tests.reference.mariadb.mariadb_logs import WHOLE, log_of, text_of
 
 

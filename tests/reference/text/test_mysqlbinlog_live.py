@@ -26,8 +26,8 @@ from conformance.reference.binlog.rows import rows_body
 from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.tables.columns import LONG, ColumnType
 from conformance.reference.tables.table_map import TableMap
+from conformance.reference.text.binlog_statements import MemorySpool
 from conformance.reference.text.mysqlbinlog import LogText
-from conformance.reference.text.spool import MemorySpool
 from tests.reference.text.test_mysqlbinlog_text import whole_text
 from tests.reference.text.test_pseudo_sql import GEOMETRY_ERROR, same_but_geometry
 

@@ -1,4 +1,5 @@
-"""``decode LOG | mysql`` into an empty server, against ``mysqlbinlog LOG | mysql``: rows, tables and GTIDs."""
+"""``decode LOG | mysql`` into an empty server, against ``mysqlbinlog LOG | mysql``: rows, tables and GTIDs. So with
+``decode --as sql``, and what ``apply --undo --as sql`` takes back."""
 
 from __future__ import annotations
 
@@ -31,6 +32,8 @@ WHOLE: Final = (
     "13-statement-format", "14-rotate-a", "15-checksum-none", "16-row-split-partition-gipk", "18-not-closed",
     "20-relay-log", "21-replica-binlog",
 )  # fmt: skip
+_NO_SQL: Final = ("13-statement-format", "17-xa-savepoint-rowsquery")  # they have what only BINLOG statements say
+ORDERS: Final = Path(__file__).parents[3] / "docs" / "tutorials" / "orders.binlog"
 _OWN: Final = ("information_schema", "mysql", "performance_schema", "sys")
 _ANY_GTID: Final = {"gtid_mode": "ON_PERMISSIVE"}  # takes GTIDs, and transactions without one
 Table = tuple[str, list[tuple[bytes | None, ...]]]
@@ -69,6 +72,20 @@ def compare(server: ProcessServer, mysqlbinlog: Sequence[str], name: str) -> Non
     assert real.words == ""
     assert any(rows for _, rows in real.tables.values()) or name == "15-checksum-none"  # which ends with a DELETE
     assert replayed(server, printed([*PROGRAM, "decode", log])) == real
+    if name not in _NO_SQL:
+        assert replayed(server, printed([*PROGRAM, "decode", "--as", "sql", log])) == real
+
+
+def test_the_undo_of_a_set_of_gtids_restores_the_tables(empty_server: ProcessServer) -> None:
+    decode = [*PROGRAM, "decode", str(ORDERS)]
+    before, gtids, _ = replayed(empty_server, printed([*decode, "--stop-position", "1306"]))
+    all_of_it = printed(decode)
+    after = replayed(empty_server, all_of_it)
+    assert (after.words, after.tables != before) == ("", True)
+    undo = printed([*PROGRAM, "apply", str(ORDERS), "--undo", "--as", "sql", "--exclude-gtids", gtids])
+    assert undo.count(b"BEGIN;") == 4
+    restored = replayed(empty_server, all_of_it + undo)
+    assert (restored.words, restored.tables) == ("", before)
 
 
 def printed(command: Sequence[str]) -> bytes:

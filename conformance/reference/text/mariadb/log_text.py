@@ -35,19 +35,18 @@ from conformance.reference.binlog.rows import (
 )
 from conformance.reference.dialect import MYSQL
 from conformance.reference.tables.table_map import TableMap
-from conformance.reference.text.binlog_statements import WaitingStatement, format_statement
+from conformance.reference.text.binlog_statements import MemorySpool, WaitingStatement, format_statement
 from conformance.reference.text.event_lines import EventLines
 from conformance.reference.text.mariadb.session import DELIMITER, MariadbSession, xid_of
 from conformance.reference.text.pseudo_sql import row_lines
 from conformance.reference.text.small_events import small_text
-from conformance.reference.text.spool import MemorySpool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from time import struct_time
 
     from conformance.reference.binlog.event import Event
-    from conformance.reference.text.spool import Spool
+    from conformance.reference.text.binlog_statements import Spool
 
 _SKIP_REPLICATION: Final = 0x8000  # a flag of the header
 _HAS_TRIGGERS: Final = 0x4000  # a flag of a TABLE_MAP

@@ -1,0 +1,39 @@
+"""The definitions of tables that a log has, without their rows: names, keys and generated columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.reference.errors import CodecError
+from conformance.reference.replay.engine import Replay
+from conformance.reference.text.sql.rows import TableFacts, facts_of
+
+if TYPE_CHECKING:
+    from conformance.reference.binlog.event import Event
+    from conformance.reference.tables.table_map import TableMap
+
+
+class Definitions:
+    """The tables that the statements of a log define. A statement that cannot be followed makes them unknown."""
+
+    def __init__(self) -> None:
+        self._replay = Replay(lenient=True)
+
+    def event(self, event: Event) -> None:
+        """Take an event without rows."""
+        self._replay.other(event)
+
+    def facts(self, table: TableMap) -> TableFacts:
+        """All that TABLE_MAP and statements say of a table."""
+        state = self._replay.tables.get((table.schema, table.table))
+        if state is None or state.columns is None:
+            return facts_of(table)
+        try:
+            state.bind(table)
+        except CodecError:  # changed in a way that is not in the log
+            return facts_of(table)
+        generated = [place for place, column in enumerate(state.columns) if column.generated]
+        return TableFacts(
+            tuple(state.column_names()), tuple(state.infos()), state.key_columns(), frozenset(generated),
+            tuple(state.unsigned.items()),
+        )  # fmt: skip
