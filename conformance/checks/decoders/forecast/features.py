@@ -45,7 +45,7 @@ class Feature:
 
     @property
     def change(self) -> str:
-        """What the writer changes to avoid the events, without the other way."""
+        """The change of the writer that avoids the events, without the other way."""
         return self.avoid.partition(_EXPAND)[0]
 
     @property

@@ -85,7 +85,7 @@ class ForwardSql:
             yield "SET @@SESSION.GTID_NEXT = 'AUTOMATIC';"
 
     def _begun(self) -> Iterator[str]:
-        """What waits at the beginning of the transaction."""
+        """The beginning of the transaction, which waits for a change."""
         self._open = self._open or "BEGIN;" in self._waits
         waits, self._waits = self._waits, []
         yield from waits
@@ -115,7 +115,7 @@ class ForwardSql:
             yield f"{statement};" if ";" not in statement else _OTHER_END.format(statement)
 
     def _settings(self, event: Event, body: Query) -> Iterator[str]:
-        """What the statement depends on."""
+        """The settings that the statement depends on."""
         if body.schema and body.schema != self._schema and not event.header.flags & Flag.SUPPRESS_USE:
             self._schema = body.schema
             yield f"USE {quote_identifier(body.schema.decode('utf-8', 'surrogateescape'))};"
