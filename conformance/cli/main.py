@@ -40,6 +40,7 @@ COMMANDS: dict[str, str] = {
     "decode": "Print binary logs as mysqlbinlog does, or as JSON lines.",
     "apply": "Replay binary logs from an empty state, print the final tables.",
     "check": "Say what binary logs will do to their readers, tool by tool.",
+    "digest": "Say who writes what in binary logs, when and how much.",
     "expand": "Rewrite a binary log with plain row events that every tool reads.",
     "predict": "Predict the binary log of an update, byte for byte.",
     "estimate": "Estimate what partial JSON saves, or would save, in binary logs.",

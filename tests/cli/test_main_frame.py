@@ -67,7 +67,8 @@ def test_the_version_is_printed() -> None:
 
 def test_the_commands_are_those_of_the_contract() -> None:
     assert list(frame.COMMANDS) == [
-        "conformance", "decode", "apply", "check", "expand", "predict", "estimate", "explain", "sdi", "lob", "rows",
+        "conformance", "decode", "apply", "check", "digest", "expand", "predict", "estimate", "explain", "sdi", "lob",
+        "rows",
         "servers", "subjects", "smoke", "serve", "restarts", "replay", "cases", "fuzz", "explore", "matrix", "report",
         "diff", "doctor",
     ]  # fmt: skip
