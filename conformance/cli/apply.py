@@ -114,9 +114,9 @@ def command(
     shutdown. With --jobs, processes share the tables out: each reads all logs, and the rows of its own tables.
 
     --undo prints BINLOG statements for the client mysql, each with its rows as comments, or with --as sql INSERT,
-    UPDATE and DELETE. It needs FULL images, and resolves diffs. It reads whole logs. It takes back the transactions of
-    a set of GTIDs, those that begin between two times or positions, or the rows of one --table or --database. Where
-    the result would not be exact, it ends with exit code 1
+    UPDATE and DELETE. It needs FULL images, and resolves diffs. It reads whole logs. GTIDs, times and positions
+    choose transactions by their beginning; --table and --database choose rows. Where the result would not be exact, it
+    ends with exit code 1
     before anything is printed. These stand in the way: XA transactions, statements that change the tables of these
     rows, and foreign keys that cascade. So does a later transaction that changes one of the rows, if it stays.
     """

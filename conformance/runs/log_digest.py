@@ -67,7 +67,7 @@ def _read(digest: Digest, path: str, unread: UnreadEvents, limit: int | None, ke
 
 
 def _savings(figures: Figures) -> Iterator[dict[str, Any]]:
-    """What partial JSON saved in after images of each column, and what more it would save where values are set."""
+    """The savings of partial JSON in after images of each column, and what it would save where values are set."""
     for table in figures.tables:
         for column in table.columns:
             if column.judged:

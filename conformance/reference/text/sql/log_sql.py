@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog import control_events, load, statement_events
+from conformance.reference.binlog.format_description import FormatDescription
 from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text
 from conformance.reference.binlog.header import Flag
 from conformance.reference.binlog.query import Query, Status, StatusInteger, StatusIntegers
@@ -51,6 +52,8 @@ class ForwardSql:
     def event(self, event: Event) -> Iterator[str]:
         """The lines of an event."""
         body = event.body
+        if isinstance(body, FormatDescription) and body.mariadb:
+            raise Unsupported("no-statement", "a log of MariaDB", expected="a log of MySQL", got=body.server_version)
         if isinstance(body, (Gtid, GtidTagged)):
             name = gtid_text(body) or "ANONYMOUS"
             self._waits = [f"-- at {event.position}: transaction {name}"]
