@@ -206,7 +206,7 @@ def test_what_cannot_be_read_says_why(source: ProcessServer, lab: Callable[..., 
 def test_a_server_that_is_killed_is_an_error(source: ProcessServer, tmp_path: Path) -> None:
     """The last test of this module: the server is gone afterwards."""
     last = logs(source)[-1].name
-    program = started("decode", "-R", url(source), "--stop-never", last, cwd=tmp_path, env=login(source))
+    program = started("decode", "-v", "-R", url(source), "--stop-never", last, cwd=tmp_path, env=login(source))
     try:
         write(source, "INSERT INTO d.t VALUES (200, '{}')")
         assert until(lambda: "@1=200" in (tmp_path / "out").read_text(), program=program)
