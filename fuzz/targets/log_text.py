@@ -7,12 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from conformance.reference.binlog.files import FileReader
+from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.dialect import MYSQL
+from conformance.reference.tables.columns import PartialJson
 from conformance.reference.text.binlog_statements import MemorySpool
 from conformance.reference.text.event_filter import Choice, EventFilter, Selection
 from conformance.reference.text.mariadb.log_text import MariadbLogText
 from conformance.reference.text.mysqlbinlog import LogText
 from conformance.reference.text.row_changes import RowChanges
+from conformance.reference.text.sql.log_sql import ForwardSql
+from conformance.reference.text.sql.rows import diffs_expression, facts_of
 from fuzz.events import file_seeds
 from fuzz.mariadb_events import mariadb_file
 from fuzz.mutators.framing import mutate_file
@@ -73,6 +77,7 @@ def check(data: bytes) -> None:
         )
     _printed(events, LogText(server=_OLD))
     _filtered(events)
+    _as_sql(events)
     for tagged in (False, True):
         changes = RowChanges(tagged=tagged, rows_only=tagged)
         changes.start_file("f")
@@ -82,6 +87,23 @@ def check(data: bytes) -> None:
                 require("\n" not in line, "an object is one line", line)
                 _is_json(line)
             require(lines is not None or refused, "an event is shown or refused")
+
+
+def _as_sql(events: list[Event]) -> None:
+    """SQL says an event or refuses it."""
+    sql = ForwardSql(facts_of, whole=True, gtids=True)
+    for event in events:
+        lines, refused = attempt(_all, sql.event, event)
+        require(lines is not None or refused, "an event is said or refused")
+        for rows in (event.body,) if isinstance(event.body, LazyRows) else ():
+            attempt(lambda rows=rows: _diffs(rows))  # type: ignore[misc]
+
+
+def _diffs(rows: LazyRows) -> None:
+    for row in rows.rows():
+        for value in row.after or ():
+            if isinstance(value, PartialJson):
+                attempt(diffs_expression, value.diffs, "j")
 
 
 def _filtered(events: list[Event]) -> None:

@@ -12,7 +12,8 @@ from conformance.reference.event_types import EventType
 from conformance.reference.replay.ddl import parse_statement
 from conformance.reference.replay.engine import Replay
 from conformance.reference.replay.tables_text import table_rows
-from conformance.reference.sql.statement_words import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, split_words
+from conformance.reference.sql.statement_words import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, placed_words, split_words
+from conformance.reference.sql.update_statement import is_update, read_update
 from conformance.reference.tables.create_table import parse_definition
 from conformance.reference.tables.definitions import create_table, table_map
 from fuzz.mariadb_events import MARIADB
@@ -39,7 +40,7 @@ DICTIONARY: Final = (
     b"CREATE TABLE ", b"ALTER TABLE ", b"DROP TABLE ", b"RENAME TABLE ", b"TRUNCATE ", b" PRIMARY KEY", b" NOT NULL",
     b" ADD COLUMN ", b" MODIFY ", b" CHANGE ", b" FIRST", b" AFTER ", b" DEFAULT ", b" AUTO_INCREMENT", b"/*!80000 ",
     b"/*", b"*/", b"-- ", b"``", b"''", b"\\'", b" CHARACTER SET latin1", b" COLLATE ", b"ENUM('a','b')",
-    b"DECIMAL(10,2)",
+    b"DECIMAL(10,2)", b"UPDATE t SET j = ",
     b"VARCHAR(300)", b" UNSIGNED", b" GENERATED ALWAYS AS (", b" LIKE ", b" SELECT ", b"ROLLBACK TO ", b"SAVEPOINT ",
     b"XA START X'01',X'',1", b"\n",
 )  # fmt: skip
@@ -55,6 +56,7 @@ def check(data: bytes) -> None:
         require(sum(len(word.text) for word in words) <= len(text), "words are a part of the text")
     attempt(parse_statement, split_words(text, _MODES[len(data) % len(_MODES)]), "lab")
     _definition(text)
+    _update(text)
     for lenient, writer in ((False, FormatDescription()), (True, FormatDescription()), (False, MARIADB)):
         replay = Replay(lenient=lenient)
         replay.event(Event(Header(0, EventType.FORMAT_DESCRIPTION, 1, 19, 4, 0), writer, None, 4))
@@ -67,6 +69,17 @@ def check(data: bytes) -> None:
             attempt(table_rows, state)
             require(all(state.column_names()), "every column has a name", state.name)
         replay.finish()
+
+
+def _update(text: str) -> None:
+    """The words have places, one behind the other; what is read of an UPDATE is in it."""
+    places = [place for item in placed_words(text) for place in (item.start, item.end)]
+    require(places == sorted(places), "words stand one behind the other", places)
+    statement, _ = attempt(read_update, text)
+    begins = is_update(text)
+    if statement is not None:
+        require(begins or len(text) > 100, "what is read as a statement begins as one", text)
+        require(all(len(each.sql) <= len(text) for each in statement.assignments), "values are parts of the text", text)
 
 
 def _definition(text: str) -> None:

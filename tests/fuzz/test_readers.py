@@ -35,8 +35,8 @@ ELSEWHERE = {
     "sql/datetime_text.py:parse_datetime": "takes an option of the command line, in a pattern of fixed widths",
     "sql/row_expressions.py:read_value": "takes an option of the command line; the target sql-expression reads more",
     "text/stored_rows.py:one_line": "takes a name that was read",
-    "text/mysqlbinlog.py:MemorySpool.add": "takes what was printed of a statement whose end is another event",
-    "text/mysqlbinlog.py:Spool.add": "a protocol; takes what was printed",
+    "text/binlog_statements.py:MemorySpool.add": "takes what was printed of a statement whose end is another event",
+    "text/binlog_statements.py:Spool.add": "a protocol; takes what was printed",
 }
 
 # The model of WL#7053 reads what it wrote itself.
