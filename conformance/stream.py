@@ -147,6 +147,8 @@ class Subject(Record):
     language: str = ""  # that the decoder is written in
     url: str = ""  # of its project
     spec: str = ""  # the word of --subject that opened it
+    folder: str = ""  # where it was started; with what follows only of a user's own subject
+    python_path: str = ""  # PYTHONPATH, its paths whole
     unavailable: str = ""  # why it could not be had here: no verdicts
 
 

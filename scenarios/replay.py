@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from conformance.replay_word import Word
 from scenarios.budgets import judge
 from scenarios.codes import Code, Wrong
 from scenarios.engines import update
@@ -24,9 +25,9 @@ _ID: Final = re.compile(r"matrix:([a-z0-9-]+)/(\d+)/(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class ReplayOutcome:
-    """``word``: FIXED, FAILED or ERROR (the lab itself failed). ``lines`` for people."""
+    """``word``: PASS, FAILED or ERROR (the lab itself failed). ``lines`` for people."""
 
-    word: str
+    word: Word
     lines: tuple[str, ...]
 
 
@@ -59,8 +60,8 @@ def replay_scenario(matrix: Matrix, cell: int, index: int) -> ReplayOutcome:
     broken = [item for item in judgement.budgets if item.broken]
     lines += [f"budget {item.budget.id} ({item.budget.requirement}) is broken: {item.title}" for item in broken]
     if code is Code.BROKEN:
-        return ReplayOutcome("ERROR", tuple(lines))
-    return ReplayOutcome("FAILED" if code.wrong or broken else "FIXED", tuple(lines))
+        return ReplayOutcome(Word.ERROR, tuple(lines))
+    return ReplayOutcome(Word.FAILED if code.wrong or broken else Word.PASS, tuple(lines))
 
 
 def as_case(matrix: Matrix, cell: int, index: int) -> UpdateCase:

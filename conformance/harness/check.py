@@ -6,7 +6,6 @@ A check never raises a failure itself: the failures that its blocks recorded fai
 
 from __future__ import annotations
 
-import shlex
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -56,11 +55,6 @@ class Check(Recorder):
     def blocks(self, name: str = "") -> range:
         """The numbers of the blocks of this profile."""
         return range(self.size(name))
-
-    def again(self, requirement: str) -> str:
-        """The command that judges a requirement once more, on values that depend on the seed alone."""
-        words = ["binlog-lab", "conformance", "-r", requirement, "--profile", self.lab.settings.profile]
-        return shlex.join([*words, "--seed", self.seed])
 
     def narrate(self, text: str) -> None:
         """Print a message for the user while the check runs."""

@@ -6,7 +6,6 @@ A subject that gives no answer in time, several times in succession, gets no fur
 from __future__ import annotations
 
 import contextlib
-import shlex
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from conformance.stream import DECODER
 from conformance.stream import Subject as SubjectRecord
 from conformance.subjects.answers import Answer, Failure, SubjectUnavailable
 from conformance.subjects.builtin.catalogue import catalogue
+from conformance.subjects.place import Place
 from conformance.subjects.specs import open_subject, parse_subject, shown
 from conformance.verdict import Verdict
 
@@ -93,7 +93,8 @@ class OpenedSubject:
 
     def replay(self, case: DecoderCase) -> str:
         """The command that shows the verdict on a Case again."""
-        return shlex.join(["binlog-lab", "replay", f"decoder:{case.id}", "--subject", shown(self.spec)])
+        words = ["binlog-lab", "replay", f"decoder:{case.id}", "--subject", shown(self.spec)]
+        return place_of(self.spec).command(words)
 
     def close(self) -> None:
         """End the subject; a second call does nothing."""
@@ -122,9 +123,15 @@ def observed(answer: Answer) -> Observed:
     )
 
 
+def place_of(spec: str) -> Place:
+    """Where a subject was started; nowhere in particular for a built-in one."""
+    return Place() if spec.partition("?")[0] in catalogue() else Place.here()
+
+
 def subject_record(column: str, spec: str, hello: Hello | None = None, *, unavailable: str = "") -> SubjectRecord:
     """The subject as the result stream has it."""
     entry = catalogue().get(spec.partition("?")[0])
+    place = place_of(spec)
     return SubjectRecord(
         id=column,
         role=DECODER,
@@ -135,5 +142,7 @@ def subject_record(column: str, spec: str, hello: Hello | None = None, *, unavai
         language=entry.language if entry else "",
         url=entry.project if entry else "",
         spec=shown(spec),
+        folder=place.folder,
+        python_path=place.modules,
         unavailable=unavailable,
     )

@@ -80,13 +80,17 @@ class Findings:
             path.write_text(json.dumps(case, indent=1) + "\n", encoding="utf-8")
         return StoredCase(case["id"], path, self.replay_of(path), size)
 
-    def store_script(self, case: str, statements: Iterable[str]) -> StoredCase:
-        """Write the statements of a Case that has no kind of Case, for MySQL's own client."""
+    def store_script(self, case: str, statements: Iterable[str], first: str = "") -> StoredCase:
+        """Write the statements of a Case that has no kind of Case, for MySQL's own client.
+
+        ``first``: the line by which a replay judges them; without it, nothing replays them.
+        """
         if self.cases is None:
             return StoredCase(case)
         path = self.cases / f"{case}.sql"
-        path.write_text("".join(f"{statement};\n" for statement in statements), encoding="utf-8")
-        return StoredCase(case, path, f"mysql --force < {shlex.quote(str(path))}")
+        lines = [*filter(None, [first]), *(f"{statement};" for statement in statements)]
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return StoredCase(case, path, self.replay_of(path) if first else None)
 
     def replay_of(self, path: Path) -> str:
         """The command that runs a stored Case again."""

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from conformance.cases.by_hand.damaged_frame import DamagedFrame
 from conformance.cases.by_hand.event_case import EventCase
+from conformance.cases.by_hand.scripted import transaction_line
 from conformance.cases.files import dump_case
 from conformance.cases.shrinking.events import mended, shrink_injection
 from conformance.judge.damage import listed
-from conformance.judge.damage.applier import judge_ignoring
+from conformance.judge.damage.applier import judge_damaged_frame, judge_ignoring
 from conformance.judge.damage.crashes import crash_of, crash_of_rows
 from conformance.judge.damage.diverged import judge_injection
 from conformance.judge.damage.nearest import nearest_crash, nearest_injection, nearest_listed
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from conformance.harness.session import Lab
     from conformance.judge.damage.census import Channel
     from conformance.judge.damage.diverged import JudgedOutcome
+    from conformance.reference.dialect import Dialect
     from conformance.requirements.crashes import Crash
     from conformance.requirements.deviations import Deviation
     from conformance.requirements.versions import Version
@@ -66,6 +69,7 @@ class Tried:
     death: str = ""
     crash: Crash | None = None
     case: EventCase | None = None
+    first: str = ""  # line of the script, by which a replay judges it
     injector: Injector | None = None
     tries: str = ""  # how often the Case ended a server, where it was tried again
 
@@ -107,26 +111,57 @@ def judged_transaction(
     ``ignored``: numbers of the errors that the applier ignores; no Case is tried again then.
     """
 
-    def judged(outcome: ApplierOutcome) -> Tried:
-        return Tried(
-            id=case.id,
-            name=case.name,
-            judged=judge_ignoring(case, outcome, ignored, lab.dialect),
-            script=lambda: applier_cases.transaction_script(case, server.version),
-            texts=0 if outcome.error and outcome.second_start is None else len(case.rows),
-            death=outcome.death,
-            crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
-        )
-
     def again(fresh: OwnServer) -> Tried:
-        with Applier(fresh) as applier:
-            return judged(*applier_cases.apply_transactions(applier, [case]))
+        return try_transaction(fresh, case, lab.dialect)
 
-    item = judged(outcome)
+    item = transaction_tried(server, case, outcome, lab.dialect, ignored)
     if not outcome.death:
         return item
     keep_run(lab, server, item)
     return item if ignored else tried_again(lab, server, item, again)
+
+
+def transaction_tried(
+    server: OwnServer,
+    case: ApplierTransaction,
+    outcome: ApplierOutcome,
+    dialect: Dialect,
+    ignored: frozenset[int] = frozenset(),
+) -> Tried:
+    """Judge the outcome of a transaction in a relay log. What only some settings ignore is not replayed by itself."""
+    return Tried(
+        id=case.id,
+        name=case.name,
+        judged=judge_ignoring(case, outcome, ignored, dialect),
+        script=lambda: applier_cases.transaction_script(case, server.version),
+        texts=0 if outcome.error and outcome.second_start is None else len(case.rows),
+        death=outcome.death,
+        crash=crash_of_rows(case.rows, outcome.death, reading=outcome.reading),
+        first="" if ignored else transaction_line(case),
+    )
+
+
+def frame_tried(server: OwnServer, case: DamagedFrame, outcome: ApplierOutcome, dialect: Dialect) -> Tried:
+    """Judge the outcome of a relay log whose file is damaged in the frame of one event."""
+    return Tried(
+        id=case.id,
+        name=case.name,
+        judged=judge_damaged_frame(case, outcome, dialect),
+        script=lambda: applier_cases.damaged_frame_script(case, server.version),
+        texts=len(case.transaction.rows),
+        death=outcome.death,
+        first=transaction_line(case),
+    )
+
+
+def try_transaction(server: OwnServer, case: ApplierTransaction | DamagedFrame, dialect: Dialect) -> Tried:
+    """Give one transaction to an applier on a server of :func:`launch_applier`, and judge it; the server ends."""
+    with Applier(server) as applier:
+        if isinstance(case, DamagedFrame):
+            (outcome,) = applier_cases.apply_damaged_frames(applier, [case])
+            return frame_tried(server, case, outcome, dialect)
+        (outcome,) = applier_cases.apply_transactions(applier, [case])
+        return transaction_tried(server, case, outcome, dialect)
 
 
 def tried_again(lab: Lab, server: OwnServer, item: Tried, again: Callable[[OwnServer], Tried]) -> Tried:
@@ -288,7 +323,7 @@ def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None
     lab, judged = block.check.lab, item.judged
     statements = item.script()
     stored = (
-        lab.findings.store_script(item.id, statements)
+        lab.findings.store_script(item.id, statements, item.first)
         if item.case is None
         else lab.findings.store(dump_case(item.case))
     )

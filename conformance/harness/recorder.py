@@ -188,7 +188,10 @@ class BlockRecord:
             broken = ()
         if len(broken) > 1:
             fields["broken"] = tuple(broken)
-        defaults = {"case": self._name, "requirement": (broken or self.requirements)[0]}
+        requirement = fields.get("requirement") or (broken or self.requirements)[0]
+        if fields.get("replay") is None and (verdict.failing or fields.get("deviation")):
+            fields["replay"] = self.check.lab.settings.again(requirement)
+        defaults = {"case": self._name, "requirement": requirement}
         self.check.write(
             CaseVerdict(
                 verdict=verdict,

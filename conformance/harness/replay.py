@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.event_case import EventCase
@@ -17,6 +16,7 @@ from conformance.harness import injections
 from conformance.harness.check import GUEST
 from conformance.harness.pairs.run import REPLICAS
 from conformance.harness.pairs.shrinking import judge_on_pair
+from conformance.harness.scripts.run import try_script
 from conformance.harness.shrinking import judge_live
 from conformance.harness.sql_cases import judge_live_sql
 from conformance.harness.updates.run import server_limits
@@ -24,7 +24,8 @@ from conformance.judge.damage import listed
 from conformance.judge.damage.mysqlbinlog import HUNG, PrintedLog, judge_print
 from conformance.judge.replica import LogDiffersError
 from conformance.reference.errors import CodecError
-from conformance.servers.errors import ServerError, ServerUnavailable
+from conformance.replay_word import Word
+from conformance.servers.errors import ServerDied, ServerError, ServerUnavailable
 from conformance.servers.roles.injector import Injector, launch_target
 from conformance.servers.roles.mysqlbinlog import print_bytes
 from conformance.servers.run.owned import OwnServer
@@ -34,7 +35,9 @@ from conformance.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from conformance.cases.by_hand.scripted import Script
     from conformance.cases.files import AnyCase
+    from conformance.harness.injections import Tried
     from conformance.harness.topology import Pairs
     from conformance.judge.sql import SqlVerdict
     from conformance.judge.updates.mismatch import Mismatch
@@ -43,14 +46,6 @@ if TYPE_CHECKING:
     from conformance.servers.programs import Program
 
 _SHOWN: Final = 5  # differences printed for a Case
-
-
-class Word(StrEnum):
-    """How a Case ended: nothing unlisted differs; something unlisted differs; the Case could not run."""
-
-    FIXED = "FIXED"
-    FAILED = "FAILED"
-    ERROR = "ERROR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +67,8 @@ def replay_case(
 ) -> ReplayOutcome:
     """Run a Case. ``entries``: the deviations that are listed for the server's version. ``injector``: an existing
     target for events; without it, one is started for this Case."""
+    if isinstance(server, OwnServer) and not server.alive():
+        return ReplayOutcome(Word.ERROR, ("the server is gone since an earlier Case: replay this one by itself",))
     try:
         if isinstance(case, EventCase):
             return _event(server, case, entries, injector())
@@ -86,6 +83,8 @@ def replay_case(
             return _described(judge_on_pair(pairs, case, server_limits(server)), entries)
         result = judge_live(server, case)
         return _described([*result.judgement.mismatches, *result.faults.found], entries)
+    except ServerDied as death:
+        return ReplayOutcome(Word.DIED, tuple(str(death).splitlines()[:_SHOWN]))
     except (ServerError, CodecError, LogDiffersError, TypeError) as problem:
         return ReplayOutcome(Word.ERROR, tuple(str(problem).splitlines()[:_SHOWN]))
 
@@ -98,12 +97,27 @@ def _event(server: Server, case: EventCase, entries: Sequence[Deviation], ready:
     with own or nullcontext(ready) as injector:
         assert injector is not None
         item = injections.try_one(injector, case.injection, server.number, case.seed)
+    return _tried(item, server, entries)
+
+
+def replay_script(server: Server, script: Script, entries: Sequence[Deviation]) -> ReplayOutcome:
+    """Run a script on a server of its own, of the installation of ``server``."""
+    if not isinstance(server, OwnServer):
+        return ReplayOutcome(Word.ERROR, ("a script runs only on a server that the lab starts itself",))
+    try:
+        return _tried(try_script(server.maker, script), server, entries)
+    except (ServerError, CodecError) as problem:
+        return ReplayOutcome(Word.ERROR, tuple(str(problem).splitlines()[:_SHOWN]))
+
+
+def _tried(item: Tried, server: Server, entries: Sequence[Deviation]) -> ReplayOutcome:
     if item.judged.verdict is Verdict.PASS:
-        return ReplayOutcome(Word.FIXED)
+        return ReplayOutcome(Word.PASS)
     entry = injections.explaining(entries, server.number, item)
     if entry is not None:
         return _listed([entry.id], [entry], f" ({item.crash})" if item.crash else "")
-    return _failed(case.injection.name or "event", item.judged.rule, item.judged.expected, item.judged.got)
+    judged = item.judged
+    return _failed(item.name, judged.rule, judged.expected, judged.got, died=bool(item.death))
 
 
 def print_file(program: Program, case: BytesCase) -> PrintedLog:
@@ -115,17 +129,17 @@ def print_file(program: Program, case: BytesCase) -> PrintedLog:
 def _file(server: Server, case: BytesCase, entries: Sequence[Deviation]) -> ReplayOutcome:
     item = print_file(server.client_program(case.subject), case)
     if item.verdict is Verdict.PASS:
-        return ReplayOutcome(Word.FIXED)
+        return ReplayOutcome(Word.PASS)
     entry = listed.explaining(entries, server.number, crash=item.crash)
     if entry is not None:
         return _listed([entry.id], [entry], f" ({item.crash})")
-    return _failed(case.name or "file", item.message, item.expected, item.got)
+    died = item.verdict is Verdict.CRASH
+    return _failed(case.name or "file", item.message, item.expected, item.got, died=died)
 
 
-def _failed(what: str, message: str, expected: str, got: str) -> ReplayOutcome:
-    return ReplayOutcome(
-        Word.FAILED, (f"{what}: {message}", f"    expected {expected[:300]}", f"    got      {got[:300]}")
-    )
+def _failed(what: str, message: str, expected: str, got: str, *, died: bool) -> ReplayOutcome:
+    lines = (f"{what}: {message}", f"    expected {expected[:300]}", f"    got      {got[:300]}")
+    return ReplayOutcome(Word.DIED if died else Word.FAILED, lines)
 
 
 def _listed(names: Iterable[str], entries: Sequence[Deviation], more: str = "") -> ReplayOutcome:
@@ -133,7 +147,7 @@ def _listed(names: Iterable[str], entries: Sequence[Deviation], more: str = "") 
     switch."""
     known = sorted(set(names))
     ids = tuple(entry.id for entry in entries if (entry.switch or entry.id) in known or entry.id in known)
-    return ReplayOutcome(Word.FIXED, (f"listed deviation: {', '.join(known)}{more}",), ids)
+    return ReplayOutcome(Word.DEVIATES, (f"listed deviation: {', '.join(known)}{more}",), ids)
 
 
 def _statements(server: Server, case: SqlCase, entries: Sequence[Deviation], pairs: Pairs) -> ReplayOutcome:
@@ -159,7 +173,7 @@ def _described_statements(case: SqlCase, verdicts: Iterable[SqlVerdict], entries
         lines += [f"    expected {verdict.expected[:300]}", f"    got      {verdict.got[:300]}"]
     if wrong:
         return ReplayOutcome(Word.FAILED, tuple(lines))
-    return _listed([str(verdict.deviation) for verdict in found], entries) if found else ReplayOutcome(Word.FIXED)
+    return _listed([str(verdict.deviation) for verdict in found], entries) if found else ReplayOutcome(Word.PASS)
 
 
 def _described(found: Sequence[Mismatch], entries: Sequence[Deviation]) -> ReplayOutcome:
@@ -176,4 +190,4 @@ def _described(found: Sequence[Mismatch], entries: Sequence[Deviation]) -> Repla
             lines.append(f"    got      {mismatch.got[:300]}")
     if wrong:
         return ReplayOutcome(Word.FAILED, tuple(lines))
-    return _listed([str(mismatch.deviation) for mismatch in found], entries) if found else ReplayOutcome(Word.FIXED)
+    return _listed([str(mismatch.deviation) for mismatch in found], entries) if found else ReplayOutcome(Word.PASS)

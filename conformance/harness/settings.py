@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from conformance.harness.profiles import PROFILES
 from conformance.requirements.versions import OBSERVED
+from conformance.subjects.specs import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +38,17 @@ class Settings:
     cases: Path | None = None  # where failing Cases are stored
     replay: str = "binlog-lab replay"  # with the options that a stored Case needs
     campaign: Callable[..., Any] | None = None  # makes the update campaign from a server, where it is not the local one
+
+    def again(self, requirement: str) -> str:
+        """The command that judges a requirement once more as this run does, on values that the seed alone decides.
+
+        Its report has a directory of its own: the one of this run stays.
+        """
+        words = ["binlog-lab", "conformance", "-r", requirement, "--profile", self.profile, "--seed", self.seed]
+        words += [] if self.updates == PROFILES[self.profile] else ["--updates", str(self.updates)]
+        words += ["--subject", shown(self.subject)] if self.subject else shlex.split(self.replay)[2:]
+        words += [] if self.deviations or "--no-deviations" in words else ["--no-deviations"]
+        return shlex.join([*words, "--report", f"again-{requirement}"])
 
     @property
     def small(self) -> bool:

@@ -69,6 +69,7 @@ def record_witness(
             got=found or looked_at,
             message=message,
             signature=f"{check.id}:{entry.id}",
+            replay=f"{check.lab.settings.replay} deviation:{entry.id}",
             deviation=entry.id if gone else None,
             failed=failed if gone else None,
             broken=requirements,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conformance.console import narrate
@@ -11,7 +12,6 @@ from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from conformance.servers.recording.directory import Manifest
     from conformance.servers.specs import ServerSpec
@@ -79,16 +79,22 @@ def replay_command(
     """The ``binlog-lab replay`` command, with the options that judge a stored Case as this run did."""
     words = ["binlog-lab", "replay"]
     if server and server != "none":
-        words += ["--server", server]
+        words += ["--server", _whole(server)]
     if replica:
-        words += ["--replica", replica]
+        words += ["--replica", _whole(replica)]
     for option in server_options:
         words += ["--server-option", option]
     if no_deviations:
         words.append("--no-deviations")
     elif deviations_file is not None:
-        words += ["--deviations", str(deviations_file)]
+        words += ["--deviations", str(deviations_file.absolute())]
     return shlex.join(words)
+
+
+def _whole(spec: str) -> str:
+    """A server spec that means the same in any folder."""
+    kind, _, path = spec.partition(":")
+    return f"{kind}:{Path(path).absolute()}" if kind == "process" and path else spec
 
 
 def nothing_selected(requirements: frozenset[str]) -> Usage:

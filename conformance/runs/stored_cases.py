@@ -13,6 +13,7 @@ from conformance.checks.decoders.replay import PREFIX, is_finding, print_decoder
 from conformance.console import narrate
 from conformance.exit_code import ExitCode
 from conformance.messages import counted
+from conformance.runs.earlier_run import earlier_run
 from conformance.server_use import fetch_progress, server_errors
 from conformance.user_errors import Usage
 
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from conformance.cases.by_hand.scripted import Script
     from conformance.cases.files import AnyCase
     from conformance.requirements.deviations import Deviation
     from conformance.servers.auto import Wishes
+    from conformance.servers.base import Server
 
 _DEVIATION: Final = "deviation:"
 
@@ -63,20 +66,22 @@ def replay_cases(
         _say_what_runs(len(scenarios), len(cases) - len(scenarios), on.server)
     code = _replay_scenarios(scenarios)
     if form == "sql":
+        from conformance.cases.by_hand.scripted import Script
         from conformance.harness.scripts.of_case import script_of
 
         for path in cases:
             if str(path).startswith(_DEVIATION):
                 click.echo(_deviation_script(path, deviations_file), nl=False)
             else:
-                click.echo(script_of(_load(path, deviations_file)), nl=False)
+                case = _load(path, deviations_file)
+                click.echo(case.text if isinstance(case, Script) else script_of(case), nl=False)
         return code
     loaded = [(path, _load(path, deviations_file)) for path in cases if path not in scenarios]
     if not loaded:
         return code
     if form is not None:
-        for _, case in loaded:
-            click.echo(_as_json(case), nl=False)
+        for path, case in loaded:
+            click.echo(_as_json(case, path), nl=False)
         return int(ExitCode.OK)
     from conformance.requirements.deviations import DeviationError, load_deviations
     from conformance.servers.auto import Wishes, parse_server_option
@@ -87,9 +92,8 @@ def replay_cases(
         options = dict(parse_server_option(text) for text in on.options)
     except (SpecError, DeviationError) as problem:
         raise Usage(str(problem)) from problem
-    return max(
-        code, _replay(loaded, on.server, on.replica, Wishes(allow=frozenset(on.allow), options=options), entries)
-    )
+    wishes = Wishes(allow=frozenset(on.allow), options=options)
+    return max(code, _replay(loaded, on, wishes, entries, deviations_file))
 
 
 def _say_what_runs(scenarios: int, cases: int, server: str) -> None:
@@ -121,10 +125,7 @@ def _replay_scenarios(paths: Iterable[Path]) -> int:
         click.echo(f"{again.word}  {path}")
         for line in again.lines:
             click.echo(f"  {line}")
-        if again.word == "ERROR":
-            code = ExitCode.COULD_NOT_RUN
-        elif again.word == "FAILED":
-            code = max(code, ExitCode.NONCONFORMANT)
+        code = max(code, again.word.code)
     return int(code)
 
 
@@ -148,7 +149,7 @@ def _named_deviation(path: Path, deviations: Path | None) -> Deviation:
         raise Usage(str(problem)) from problem
 
 
-def _deviation_case(path: Path, deviations: Path | None) -> AnyCase:
+def _deviation_case(path: Path, deviations: Path | None) -> AnyCase | Script:
     from conformance.harness.scripts.of_deviation import case_of
     from conformance.requirements.deviations import DeviationError
 
@@ -168,7 +169,7 @@ def _deviation_script(path: Path, deviations: Path | None) -> str:
         raise Usage(str(problem)) from problem
 
 
-def _load(path: Path, deviations: Path | None) -> AnyCase:
+def _load(path: Path, deviations: Path | None) -> AnyCase | Script:
     if _is_scenario(path):
         return _scenario_case(path)
     if str(path).startswith(_DEVIATION):
@@ -177,53 +178,79 @@ def _load(path: Path, deviations: Path | None) -> AnyCase:
 
     if not path.exists():
         raise Usage(f"{path}: no such Case file", hint="expected a file, or matrix:NAME/CELL/INDEX for a scenario")
+    if path.suffix == ".sql":
+        return _script(path)
     try:
         return read_case(path)
     except PromotionError as problem:
         raise Usage(str(problem)) from problem
 
 
+def _script(path: Path) -> Script:
+    from conformance.cases.by_hand.scripted import read_script
+
+    try:
+        text = path.read_text("utf-8", "surrogateescape")
+        if text.startswith("#!"):
+            raise Usage(f"{path}: a script for the shell, expected SQL", hint="its own output tells what differs")
+        return read_script(path.stem, text)
+    except (OSError, ValueError) as problem:
+        raise Usage(f"{path}: {getattr(problem, 'strerror', None) or problem}") from problem
+
+
 def _replay(
-    cases: list[tuple[Path, AnyCase]],
-    spec: str,
-    replica: str,
+    cases: list[tuple[Path, AnyCase | Script]],
+    on: Target,
     wishes: Wishes,
     deviations: Iterable[Deviation],
+    deviations_file: Path | None,
 ) -> int:
-    from conformance.harness.replay import replay_case
+    from conformance.cases.by_hand.scripted import Script
+    from conformance.harness.replay import ReplayOutcome, replay_case, replay_script
     from conformance.harness.topology import Pairs
+    from conformance.replay_word import Word
     from conformance.requirements.versions import applies
     from conformance.servers.auto import fit, resolve
 
-    found: list[str]
     code = ExitCode.OK
     with server_errors(), fetch_progress() as fetching:
-        server = fit(resolve(spec, wishes, narrate=narrate, progress=fetching))
+        server = fit(resolve(on.server, wishes, narrate=narrate, progress=fetching))
     if server is None:
         raise Usage(
             "a Case needs a server to run on: --server none only prints (--as sql, --as json)",
             hint="a scenario of a matrix runs on the reference when --server is left out",
         )
     entries = [entry for entry in deviations if applies(entry.versions, server.number)]
-    with server, closing(Pairs(server, narrate, replica=replica)) as pairs:
+    with server, closing(Pairs(server, narrate, replica=on.replica)) as pairs:
         for path, case in cases:
-            if str(case.hazard) not in server.hazards() and str(case.hazard) != "none":
+            if isinstance(case, Script):
+                again = replay_script(server, case, entries)
+            elif str(case.hazard) not in server.hazards() and str(case.hazard) != "none":
                 narrate(f"{path}: the Case has hazard {case.hazard}; allow it with --allow {case.hazard}")
-                word, found = "ERROR", []
+                again = ReplayOutcome(Word.ERROR)
             else:
                 again = replay_case(server, case, entries, pairs=pairs)
-                word, found = str(again.word), [*again.lines]
+            word = again.word.after(earlier_run(path).failed or _listed_for(path, server, deviations_file))
             click.echo(f"{word}  {case.id}  {path}")
-            for line in found:
+            for line in again.lines:
                 click.echo(f"  {line}")
-            if word == "ERROR":
-                code = max(code, ExitCode.COULD_NOT_RUN)
-            elif word == "FAILED" and code == ExitCode.OK:
-                code = ExitCode.NONCONFORMANT
+            code = max(code, word.code)
     return int(code)
 
 
-def _as_json(case: AnyCase) -> str:
+def _listed_for(path: Path, server: Server, deviations: Path | None) -> bool:
+    """Whether this is the Case of a deviation that the kit's list has for the server's version."""
+    from conformance.requirements.versions import applies
+
+    if not str(path).startswith(_DEVIATION):
+        return False
+    return applies(_named_deviation(path, deviations).versions, server.number)
+
+
+def _as_json(case: AnyCase | Script, path: Path) -> str:
+    from conformance.cases.by_hand.scripted import Script
     from conformance.cases.files import dump_case
 
+    if isinstance(case, Script):
+        raise Usage(f"{path}: a script has no other form: it is SQL already")
     return json.dumps(dump_case(case), indent=1, ensure_ascii=False) + "\n"

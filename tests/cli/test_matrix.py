@@ -21,8 +21,8 @@ def test_the_matrices_are_listed_with_axes_and_budgets(capsys: pytest.CaptureFix
 def test_a_scenario_is_replayed_without_a_server(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["replay", "matrix:break-even/17/3", "matrix:safety/40/1"]) == 0
     out = capsys.readouterr().out
-    assert "FIXED  matrix:break-even/17/3\n  settings: margin -9, shape array, pairs 3" in out
-    assert "FIXED  matrix:safety/40/1" in out
+    assert "PASS  matrix:break-even/17/3\n  settings: margin -9, shape array, pairs 3" in out
+    assert "PASS  matrix:safety/40/1" in out
 
 
 def test_a_scenario_that_fails_is_said_with_the_reason(

@@ -72,7 +72,10 @@ def test_a_case_is_stored_once_under_its_id_with_the_command_that_replays_it(tmp
 def test_a_case_without_a_kind_is_stored_as_a_script(tmp_path: Path) -> None:
     stored = Findings(tmp_path).store_script("c", ["SELECT 1", "SELECT 2"])
     assert (tmp_path / "c.sql").read_text("utf-8") == "SELECT 1;\nSELECT 2;\n"
-    assert (stored.replay, stored.size) == (f"mysql --force < {tmp_path / 'c.sql'}", None)
+    assert (stored.replay, stored.size) == (None, None)  # nothing in it tells what it must give
+    judged = Findings(tmp_path).store_script("d", ["SELECT 1"], "-- the Case")
+    assert (tmp_path / "d.sql").read_text("utf-8") == "-- the Case\nSELECT 1;\n"
+    assert judged.replay == f"binlog-lab replay {tmp_path / 'd.sql'}"
 
 
 def test_a_run_that_keeps_no_cases_names_them_and_has_no_findings(check: Check, records: list[AnyRecord]) -> None:

@@ -38,7 +38,11 @@ class EventCase:
 
 def dump_event_case(case: EventCase) -> dict[str, Any]:
     """A Case as JSON data, without the frame that all kinds share (``files``)."""
-    item = case.injection
+    return dump_injection(case.injection)
+
+
+def dump_injection(item: Injection) -> dict[str, Any]:
+    """An injection as JSON data, without its hazard."""
     return {
         "name": item.name,
         "stored": None if item.stored is None else {"jsonb": item.stored.hex()},
@@ -54,16 +58,18 @@ EVENT_KEYS: Final = frozenset(("name", "stored", "image", "demand", "number", "r
 
 def load_event_case(data: Mapping[str, Any], frame: Mapping[str, Any]) -> EventCase:
     """The Case of JSON data. Raises what a malformed value makes Python raise."""
+    return EventCase(**frame, injection=load_injection(data))
+
+
+def load_injection(data: Mapping[str, Any]) -> Injection:
+    """The injection of JSON data. Raises what a malformed value makes Python raise."""
     stored, number = data["stored"], data.get("number")
-    return EventCase(
-        **frame,
-        injection=Injection(
-            name=str(data.get("name", "")),
-            stored=None if stored is None else bytes.fromhex(stored["jsonb"]),
-            image=bytes.fromhex(data["image"]),
-            demand=Demand(data.get("demand", Demand.EITHER.value)),
-            number=None if number is None else int(number),
-            hazard=str(Hazard(data.get("hazard", "none"))),
-            row_exists=bool(data.get("row_exists", True)),
-        ),
+    return Injection(
+        name=str(data.get("name", "")),
+        stored=None if stored is None else bytes.fromhex(stored["jsonb"]),
+        image=bytes.fromhex(data["image"]),
+        demand=Demand(data.get("demand", Demand.EITHER.value)),
+        number=None if number is None else int(number),
+        hazard=str(Hazard(data.get("hazard", "none"))),
+        row_exists=bool(data.get("row_exists", True)),
     )

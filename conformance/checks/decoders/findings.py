@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.cases.decoder_case import DECODE, Allowed, DecoderCase, Equality
 from conformance.harness.findings import write_private
 from conformance.judge.decoding.exact_json import parse
+from conformance.subjects.place import Place
 from conformance.verdict import Verdict
 from conformance.version import __version__
 
@@ -119,19 +120,23 @@ def directory_of(root: Path, subject: Subject, signature: str) -> Path:
     return root / directory_name(subject.name or subject.id) / directory_name(signature)
 
 
-def read_finding(directory: Path) -> tuple[DecoderCase, str]:
-    """The Case of a stored finding, and the subject that it is about. Raises :class:`ValueError`, :class:`OSError`."""
+def read_finding(directory: Path) -> tuple[DecoderCase, str, Place]:
+    """The Case of a stored finding, the subject that it is about, and where that was started.
+
+    Raises :class:`ValueError`, :class:`OSError`.
+    """
     try:
         data = json.loads((directory / CASE).read_bytes())
         expected = _parsed(directory / EXPECTED)
         resolved = _parsed(directory / RESOLVED) if (directory / RESOLVED).exists() else expected
         subject = str(data.pop("subject"))
+        place = Place(str(data.pop("folder", "")), str(data.pop("python_path", "")))
         log = (directory / os.path.basename(data["file_name"])).read_bytes()  # noqa: PTH119
         fields: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
         }
         fields |= {"allowed": Allowed(data["allowed"]), "equality": Equality(data["equality"])}
-        return DecoderCase(log=log, expected=expected, resolved=resolved, **fields), subject
+        return DecoderCase(log=log, expected=expected, resolved=resolved, **fields), subject, place
     except (KeyError, TypeError) as problem:
         raise ValueError(f"{directory / CASE} is no finding: {problem}") from problem
 
@@ -143,7 +148,13 @@ def _parsed(path: Path) -> tuple[dict[str, Any], ...]:
 def _described(finding: DecoderFinding) -> dict[str, Any]:
     case = finding.case
     names = [field.name for field in dataclasses.fields(case) if field.name not in ("log", "expected", "resolved")]
-    return {"subject": finding.subject.spec or finding.subject.id, **{name: getattr(case, name) for name in names}}
+    subject = finding.subject
+    place = {"folder": subject.folder, "python_path": subject.python_path}
+    return {
+        "subject": subject.spec or subject.id,
+        **{name: value for name, value in place.items() if value},
+        **{name: getattr(case, name) for name in names},
+    }
 
 
 def _lined(lines: Iterable[str]) -> bytes:

@@ -16,6 +16,8 @@ from conformance.cases.decoder_case import DECODE
 from conformance.console import narrate
 from conformance.exit_code import ExitCode
 from conformance.messages import printable
+from conformance.replay_word import Word
+from conformance.subjects.place import Place
 from conformance.user_errors import CouldNotRun, Usage, unknown
 from conformance.verdict import Verdict
 
@@ -60,23 +62,24 @@ def is_finding(path: str) -> bool:
 
 
 def replay_decoders(words: Sequence[str], subject: str) -> int:
-    """Let a subject read the logs of Cases again: FIXED (it passes), FAILED, or ERROR (no verdict).
+    """Let a subject read the logs of Cases again, and print a word for each.
 
-    A finding's directory names its own subject.
+    A finding's directory names its own subject, where that was started, and what failed before.
     """
     if not subject and not all(map(is_finding, words)):
         raise Usage("a decoder Case needs a subject that reads it: --subject SUBJECT, as in 'conformance'")
-    wanted: dict[str, list[DecoderCase]] = {}
+    wanted: dict[tuple[str, Place], list[tuple[DecoderCase, bool]]] = {}
     for word in words:
         if is_finding(word):
-            case, own = _finding(word)
-            wanted.setdefault(subject or own, []).append(case)
+            case, own, place = _finding(word)
+            whose = (subject, Place()) if subject else (own, place)
+            wanted.setdefault(whose, []).append((case, whose[0] == own))
         else:
-            wanted.setdefault(subject, []).extend(chosen([word]))
-    return int(max(_replay(cases, spec) for spec, cases in wanted.items()))
+            wanted.setdefault((subject, Place()), []).extend((case, False) for case in chosen([word]))
+    return int(max(_replay(cases, *whose) for whose, cases in wanted.items()))
 
 
-def _finding(word: str) -> tuple[DecoderCase, str]:
+def _finding(word: str) -> tuple[DecoderCase, str, Place]:
     from conformance.checks.decoders.findings import read_finding
 
     try:
@@ -85,19 +88,25 @@ def _finding(word: str) -> tuple[DecoderCase, str]:
         raise Usage(f"{word}: {problem}") from problem
 
 
-def _replay(cases: list[DecoderCase], subject: str) -> ExitCode:
+def _replay(cases: list[tuple[DecoderCase, bool]], subject: str, place: Place) -> ExitCode:
+    """Replay Cases, each with whether it failed before."""
     from conformance.harness.decoders import OpenedSubject
     from conformance.subjects.answers import SubjectUnavailable
     from conformance.subjects.specs import SubjectSpecError
 
+    if place.folder and not Path(place.folder).is_dir():
+        raise CouldNotRun(
+            f"{subject} was started in {place.folder}, which is not here",
+            hint="go to the folder of your adapter, and name it with --subject",
+        )
     code = ExitCode.OK
     try:
-        with OpenedSubject(subject, narrate) as opened:
-            for case in cases:
+        with place.entered(), OpenedSubject(subject, narrate) as opened:
+            for case, failed in cases:
                 judged = opened.judge(case)
-                word, result = _word(judged)
-                code = max(code, result)
-                click.echo(f"{word:6} {case.id}  {_verdict(judged)}")
+                word = _word(judged).after(failed)
+                code = max(code, word.code)
+                click.echo(f"{word}  {case.id}  {_verdict(judged)}")
                 for line in _lines(case, judged):
                     click.echo(f"  {printable(line)}")
     except SubjectSpecError as problem:
@@ -107,12 +116,16 @@ def _replay(cases: list[DecoderCase], subject: str) -> ExitCode:
     return code
 
 
-def _word(judged: JudgedCase) -> tuple[str, ExitCode]:
-    if judged.verdict is Verdict.PASS:
-        return "FIXED", ExitCode.OK
-    if judged.verdict in (Verdict.NOT_RUN, Verdict.NOT_APPLICABLE):
-        return "ERROR", ExitCode.COULD_NOT_RUN
-    return "FAILED", ExitCode.NONCONFORMANT
+def _word(judged: JudgedCase) -> Word:
+    match judged.verdict:
+        case Verdict.PASS:
+            return Word.PASS
+        case Verdict.CRASH:
+            return Word.DIED
+        case Verdict.NOT_RUN | Verdict.NOT_APPLICABLE:
+            return Word.ERROR
+        case _:
+            return Word.FAILED
 
 
 def _verdict(judged: JudgedCase) -> str:

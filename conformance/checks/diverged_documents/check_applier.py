@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from conformance.harness.injections import (
-    Tried,
     apply_in_blocks,
+    frame_tried,
     judged_transaction,
     keep_run,
     record_in_blocks,
     record_tried,
 )
-from conformance.judge.damage.applier import judge_damaged_frame
 from conformance.judge.damage.census import APPLIED, DIVERGED, FIELDS, REFUSED, Channel
 from conformance.servers.roles import applier_cases
 from generators import applier_transactions
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from conformance.cases.by_hand.applier_transaction import ApplierOutcome, ApplierTransaction
     from conformance.cases.by_hand.damaged_frame import DamagedFrame
     from conformance.harness.check import Check
+    from conformance.harness.injections import Tried
     from conformance.harness.recorder import BlockRecord
     from conformance.harness.session import Lab
     from conformance.servers.roles.applier import Applier
@@ -96,14 +96,7 @@ def test_applier_and_damaged_files(check: Check) -> None:
 
 def _damaged_file(lab: Lab, server: OwnServer, case: DamagedFrame, outcome: ApplierOutcome) -> Tried:
     """Give a relay log with a damaged file to the applier of ``server``."""
-    item = Tried(
-        id=case.id,
-        name=case.name,
-        judged=judge_damaged_frame(case, outcome, lab.dialect),
-        script=lambda: applier_cases.damaged_frame_script(case, server.version),
-        texts=len(case.transaction.rows),
-        death=outcome.death,
-    )
+    item = frame_tried(server, case, outcome, lab.dialect)
     if outcome.death:
         keep_run(lab, server, item)
     return item

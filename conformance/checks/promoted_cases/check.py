@@ -9,7 +9,8 @@ import pytest
 from conformance.cases.files import dump_case
 from conformance.harness.needs.listed import lacking, rights_of
 from conformance.harness.promoted import promoted
-from conformance.harness.replay import Word, replay_case
+from conformance.harness.replay import replay_case
+from conformance.replay_word import Word
 from conformance.requirements.versions import applies
 from conformance.verdict import Verdict
 
@@ -20,7 +21,13 @@ if TYPE_CHECKING:
     from conformance.harness.replay import ReplayOutcome
 
 _REQUIREMENTS: Final = dict.fromkeys(case.requirements[0] for case, _ in promoted())
-_VERDICTS: Final = {Word.FIXED: Verdict.PASS, Word.FAILED: Verdict.FAIL, Word.ERROR: Verdict.NOT_RUN}
+_VERDICTS: Final = {
+    Word.PASS: Verdict.PASS,
+    Word.DEVIATES: Verdict.DEVIATES,
+    Word.FAILED: Verdict.FAIL,
+    Word.DIED: Verdict.CRASH,
+    Word.ERROR: Verdict.NOT_RUN,
+}
 
 
 @pytest.mark.check("cases")
@@ -49,7 +56,7 @@ def _record(check: Check, block: BlockRecord, case: AnyCase, replay: ReplayOutco
     verdict = _VERDICTS[replay.word]
     deviation = replay.deviations[0] if replay.deviations else None
     block.count(verdict, deviation=deviation, reason=f"{case.id} does not end as it must")
-    if verdict is Verdict.PASS:
+    if replay.word in (Word.PASS, Word.DEVIATES):
         return
     stored = check.lab.findings.store(dump_case(case))
     block.show(

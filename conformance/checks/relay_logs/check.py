@@ -7,28 +7,26 @@ order.
 
 from __future__ import annotations
 
-import hashlib
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from conformance.harness.injections import Tried, keep_run, not_shown, record_tried, tried_again
+from conformance.harness.scripts.run import log_tried, read_log
 from conformance.harness.witnesses import record_not_shown
-from conformance.judge.damage.relay_logs import crash_of_replica, damage_of_relay_log, judge_end
+from conformance.judge.damage.relay_logs import damage_of_relay_log
 from conformance.requirements.crashes import RELAYING, TRANSACTION_CONTEXT
-from conformance.servers.roles.relay_log_applier import LogReader, launch_replica, log_script
+from conformance.servers.roles.relay_log_applier import LogReader, launch_replica
 from conformance.verdict import Verdict
 from generators.draw import Stream
 from generators.relay_logs import CONTEXT, DAMAGED, OUTSIDE, sound
-from generators.streams import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.harness.check import Check
     from conformance.requirements.deviations import Deviation
-    from conformance.servers.roles.relay_log_applier import LogEnd
 
 _SOUND: Final = 20  # logs in the right order for each in a wrong one: many to one server
 _TIMES: Final = {OUTSIDE: 6}  # that a log is read again: memory that was damaged is not always missed at once
@@ -49,26 +47,10 @@ def made(check: Check) -> Iterator[tuple[str, str, bytes]]:
             yield " ".join(map(str, key)), kind, make(Stream(*key))
 
 
-def read(reader: LogReader, kind: str, data: bytes) -> LogEnd:
-    """The end of a server that gets a log; it reads logs of some kinds several times."""
-    end = reader.read(data, TABLES)
-    for _ in range(_TIMES.get(kind, 1) - 1):
-        if end.death or end.silent or end.waits:
-            break
-        end = reader.read(data, TABLES)
-    return end
-
-
-def tried(name: str, data: bytes, end: LogEnd) -> Tried:
-    """A log with the judge's verdict on how the server ended."""
-    return Tried(
-        id=f"log-{hashlib.blake2b(data, digest_size=6).hexdigest()}",
-        name=name,
-        judged=judge_end(end.death, silent=end.silent),
-        script=partial(log_script, data, TABLES),
-        death=end.death,
-        crash=crash_of_replica(data, end.death),
-    )
+def tried(name: str, kind: str, data: bytes, reader: LogReader) -> Tried:
+    """A log with the judge's verdict on how the server ended; it reads logs of some kinds several times."""
+    times = _TIMES.get(kind, 1)
+    return log_tried(name, data, read_log(reader, data, times), times)
 
 
 def run(check: Check, reader: LogReader) -> list[Tried]:
@@ -89,14 +71,14 @@ def run(check: Check, reader: LogReader) -> list[Tried]:
 
 
 def _try(check: Check, reader: LogReader, items: list[Tried], name: str, kind: str, data: bytes) -> None:
-    item = tried(name, data, read(reader, kind, data))
+    item = tried(name, kind, data, reader)
     if item.death:
         keep_run(check.lab, reader.server, item)
         item = tried_again(
             check.lab,
             reader.server,
             item,
-            lambda server: tried(name, data, read(LogReader(lambda: server), kind, data)),
+            lambda server: tried(name, kind, data, LogReader(lambda: server)),
         )
     items.append(item)
     if kind:

@@ -190,7 +190,6 @@ def record_block(
             number,
             cases=count,
             requirement=name,
-            replay=check.again(name),
             seconds=seconds,
             texts_compared=count if name == TEXT else 0,
         ) as block:

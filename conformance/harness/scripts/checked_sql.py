@@ -17,7 +17,8 @@ from conformance.reference.sql.quoting import quote_string
 
 FAULT: Final = "FAULT"
 AS_EXPECTED: Final = "as expected"
-RUN_WITH: Final = "mysql --force --unbuffered --vertical --default-character-set=utf8mb4"
+CLIENT: Final = ("--force", "--unbuffered", "--vertical", "--default-character-set=utf8mb4")
+RUN_WITH: Final = " ".join(("mysql", *CLIENT))
 BEFORE: Final = "SET @conditions = 0, @number = NULL, @text = NULL, @errors = 0;"
 SUCCEEDED: Final = "@errors = 0"
 CHANGED: Final = "IF(@errors, '', CONCAT(', rows changed: ', @changed))"  # behind the output about an UPDATE

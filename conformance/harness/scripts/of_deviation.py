@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from conformance.cases.by_hand.event_case import EventCase
+from conformance.cases.by_hand.scripted import read_script
 from conformance.cases.files import load_any_case
 from conformance.harness.scripts.data_file import data_file_script
 from conformance.harness.scripts.of_case import script_of
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from conformance.cases.by_hand.scripted import Script
     from conformance.cases.bytes_case import BytesCase
     from conformance.cases.files import AnyCase
     from conformance.requirements.crashes import Crash
@@ -48,8 +50,17 @@ _ENDS_IT: Final = {(PRINTING, MEMBER_IN_DOCUMENT): 1}
 _FILES: Final = {RELAYING: ("relay log", relay_log_script), IMPORTING: ("data file", data_file_script)}
 
 
-def case_of(deviation: Deviation) -> AnyCase:
-    """The Case of a deviation. Raises :class:`DeviationError` where no generator makes the damage of a crash."""
+def case_of(deviation: Deviation) -> AnyCase | Script:
+    """The Case of a deviation, or the script of its relay log.
+
+    Raises :class:`DeviationError` where no generator makes the damage of a crash, and for a data file.
+    """
+    if deviation.crash is not None and deviation.crash.during == RELAYING:
+        return read_script(deviation.id, script_of_deviation(deviation))
+    return _input_of(deviation)
+
+
+def _input_of(deviation: Deviation) -> AnyCase:
     if deviation.witness is not None:
         return load_any_case(json.loads(deviation.witness))
     crash = deviation.crash
@@ -74,7 +85,7 @@ def script_of_deviation(deviation: Deviation) -> str:
             damage = deviation.crash.damage
             raise DeviationError(f"deviation {deviation.id!r}: no generator makes a {what} with {damage}")
         return script
-    return script_of(case_of(deviation))
+    return script_of(_input_of(deviation))
 
 
 def named(name: str, path: Path | None = None) -> Deviation:

@@ -278,7 +278,7 @@ class LabRun(EndedChecks):
         """The lab of this run as a context, which closes it in every case."""
         from conformance.harness.session import Lab
 
-        cases = None if self.report is None else self.report.cases
+        cases = None if self.report is None else self.report.cases.absolute()
         self._lab = lab = Lab(self._make_settings(cases), self.sink, self._narrate)
         if self._recording is not None:
             lab.recording = self._recording.tapes
