@@ -125,6 +125,7 @@ class Run(Record):
     trust: dict[str, str] = field(default_factory=dict)  # what is taken on trust -> which part of it
     environment: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
+    report: str = ""  # the report's directory, whole: commands and paths of later records begin with it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

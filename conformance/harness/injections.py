@@ -384,7 +384,21 @@ def _crash_name(item: Tried) -> str:
 
 def _smaller(injector: Injector, item: Tried, version: Version, seconds: float) -> dict[str, Any] | None:
     small = shrink_on(injector, item, version, seconds=seconds)
-    return None if small is item or small.case is None else dump_case(small.case)
+    if small is item or small.case is None:
+        return None
+    if item.death and not _dies_alone(injector.server, small.case, version):
+        return None  # what earlier events left in the memory had its part in the end of the server
+    return dump_case(small.case)
+
+
+def _dies_alone(server: OwnServer, case: EventCase, version: Version) -> bool:
+    """Whether each of some fresh servers dies of an event."""
+
+    def tried(fresh: OwnServer) -> Tried:
+        with Injector(fresh) as other:
+            return try_one(other, case.injection, version, case.seed)
+
+    return all(_on_fresh(server, tried).death for _ in range(_AGAIN))
 
 
 def shrink_on(injector: Injector, item: Tried, version: Version, *, seconds: float) -> Tried:

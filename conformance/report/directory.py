@@ -22,6 +22,7 @@ from conformance.report.html import write_html
 from conformance.report.junit import write_junit
 from conformance.report.markdown import write_markdown
 from conformance.report.matrix import SUBJECTS_DIR
+from conformance.report.moved import moved
 from conformance.report.results import Summary, write_results
 from conformance.report.subjects.badge import endpoint, svg
 from conformance.report.subjects.markdown import write_subjects
@@ -107,9 +108,12 @@ class ReportDirectory:
 
 
 def render_again(path: Path) -> Summary:
-    """Render an existing report again from its ``run.jsonl``, complete or not (``binlog-lab report DIR``)."""
+    """Render an existing report again from its ``run.jsonl``, complete or not (``binlog-lab report DIR``).
+
+    Its commands have the paths of where the report stands now.
+    """
     stream = read_stream(path)
-    summary = Summary(stream.records, problem=stream.problem)
+    summary = Summary(moved(stream.records, path), problem=stream.problem)
     with held(path):
         render(summary, path)
     return summary

@@ -25,11 +25,12 @@ CASES: Final = "cases"
 class EarlierRun:
     """What a run said of one of its Cases. ``words``: of the command that replays it, without program and path.
 
-    ``failed``: the Case failed there, or a listed deviation explained its failure.
+    ``failed``: the Case failed there, or a listed deviation explained its failure. ``died``: something died of it.
     """
 
     words: tuple[str, ...] = ()
     failed: bool = False
+    died: bool = False
 
 
 def earlier_run(path: Path) -> EarlierRun:
@@ -40,7 +41,8 @@ def earlier_run(path: Path) -> EarlierRun:
     failed = any(
         isinstance(record, Finding) or record.fails or record.verdict is Verdict.DEVIATES for record in records
     )
-    return EarlierRun(tuple(words[2:-1]), failed)
+    died = any(isinstance(record, CaseVerdict) and record.verdict is Verdict.CRASH for record in records)
+    return EarlierRun(tuple(words[2:-1]), failed, died)
 
 
 def _about(path: Path) -> Iterator[CaseVerdict | Finding]:

@@ -79,8 +79,11 @@ def test_a_deviation_that_is_not_listed_fails_and_its_replay_command_shows_it_ag
     assert again.out.startswith(f"FAILED  {finding['case']}")
     assert "3648" in again.out
 
-    listed = lab("replay", words[-1])
-    assert listed.code == 0, listed.text
+    as_in_the_run = lab("replay", words[-1], cwd=tmp_path)
+    assert (as_in_the_run.code, as_in_the_run.out.split()[0]) == (1, "FAILED"), as_in_the_run.text
+
+    listed = lab("replay", "--with-deviations", words[-1])
+    assert (listed.code, listed.out.split()[0]) == (0, "DEVIATES"), listed.text
     assert "listed deviation: refuse_unchanging_replace" in listed.out
 
     script = lab("replay", words[-1], "--as", "sql")
@@ -168,21 +171,21 @@ def test_a_list_of_deviations_is_as_strict_as_its_witnesses(tmp_path: Path, stal
 
 
 @live
-def test_fixed_failed_and_error_have_their_words_and_the_worst_decides(server: ProcessServer, tmp_path: Path) -> None:
+def test_pass_failed_and_error_have_their_words_and_the_worst_decides(server: ProcessServer, tmp_path: Path) -> None:
     good = store(planted.case(), tmp_path / "good.json")
     bad = store(planted.witness(), tmp_path / "bad.json")
     address = server.tcp_address()
     server_words = ["--server", f"mysql://{address}"]
     env = {"BINLOG_LAB_PASSWORD": address.password or ""}
     fixed = lab("replay", good, *server_words, env=env)
-    assert (fixed.code, fixed.out.split()[0]) == (0, "FIXED"), fixed.text
+    assert (fixed.code, fixed.out.split()[0]) == (0, "PASS"), fixed.text
     both = lab("replay", good, bad, *server_words, "--no-deviations", "--allow", "stops-replica", env=env)
     assert both.code == 1, both.text
-    assert [line.split()[0] for line in both.out.splitlines() if not line.startswith(" ")] == ["FIXED", "FAILED"]
+    assert [line.split()[0] for line in both.out.splitlines() if not line.startswith(" ")] == ["PASS", "FAILED"]
     # A guest's house: a Case with a hazard needs leave.
     kept_out = lab("replay", bad, good, *server_words, env=env)
     assert kept_out.code == 3, kept_out.text
-    assert [line.split()[0] for line in kept_out.out.splitlines() if not line.startswith(" ")] == ["ERROR", "FIXED"]
+    assert [line.split()[0] for line in kept_out.out.splitlines() if not line.startswith(" ")] == ["ERROR", "PASS"]
     assert "--allow stops-replica" in kept_out.err
 
 
@@ -236,6 +239,6 @@ def test_statements_for_a_replica_run_on_a_pair(tmp_path: Path) -> None:
     end = lab("replay", str(tmp_path / "right.json"), str(tmp_path / "wrong.json"))
     assert end.code == 1, end.text
     first, second, *rest = end.out.splitlines()
-    assert (first.split()[0], second.split()[0]) == ("FIXED", "FAILED")
+    assert (first.split()[0], second.split()[0]) == ("PASS", "FAILED")
     assert "expected success" in rest[1]
     assert "got      error 3648" in rest[2]

@@ -55,7 +55,12 @@ def test_an_event_and_a_file_are_judged_again(server: ProcessServer, tmp_path: P
     listed = CliRunner().invoke(command, ["--server", "process", *paths], standalone_mode=False)
     assert listed.return_value == 0, listed.output
     words = listed.stdout.splitlines()
-    assert [line.split()[0] for line in words if not line.startswith(" ")] == ["PASS", "DEVIATES", "DEVIATES", "DEVIATES"]
+    assert [line.split()[0] for line in words if not line.startswith(" ")] == [
+        "PASS",
+        "DEVIATES",
+        "DEVIATES",
+        "DEVIATES",
+    ]
     for entry in ("full-values-unread", "abort-at-member-in-diff (signal 6", "printer-crash-at-vector (signal 11"):
         assert f"listed deviation: {entry}" in listed.output
     counted = CliRunner().invoke(command, ["--server", "process", "--no-deviations", *paths], standalone_mode=False)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from contextlib import ExitStack
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from conformance.cases.by_hand.scripted import read_script
+from conformance.harness.scripts.checked_sql import CLIENT
+from conformance.harness.scripts.run import CHECK
 from conformance.harness.scripts.shell import SERVERS
 from conformance.servers.run.process import launch
 from tests.live import until
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from conformance.servers.run.process import ProcessServer
 
 PATIENCE = 300.0
-_CHECK = re.compile(r"^ *checked: (.*)\n *expected: ([^\0]*?)\n *got: ([^\0]*?)\n *verdict: (.*)$", re.MULTILINE)
 
 
 class Check(NamedTuple):
@@ -42,7 +43,7 @@ class Told(NamedTuple):
     @property
     def checks(self) -> list[Check]:
         """All of them, in order."""
-        return [Check(*found) for found in _CHECK.findall(self.text)]
+        return [Check(*found) for found in CHECK.findall(self.text)]
 
     @property
     def faults(self) -> list[Check]:
@@ -71,12 +72,9 @@ def _programs(servers: Mapping[str, ProcessServer]) -> dict[str, str]:
 
 def run_script(installation: Installation, script: str, directory: Path) -> Told:
     """Run a script on fresh servers, with the options that it names: SQL by ``mysql``, the other by the shell."""
-    mode = "ON" if "gtid_mode=ON" in script else "OFF"
-    named = re.search(r"needs a server with (--.*?) \*/", script)
-    options: dict[str, str | None] = {"gtid-mode": mode, "enforce-gtid-consistency": mode}
-    if named is not None:
-        words = [word.removeprefix("--").partition("=") for word in named[1].split()]
-        options = {name: value if equals else None for name, equals, value in words}
+    options = read_script("script", script).options
+    if "gtid_mode=ON" in script:
+        options = dict.fromkeys(options, "ON")
     names = [name for name in SERVERS if name == "SOURCE" or f"${name}" in script]
     with ExitStack() as stack:
         servers = {
@@ -91,10 +89,7 @@ def run_script(installation: Installation, script: str, directory: Path) -> Told
             environment.update(_programs(servers))
             given = b""
         else:
-            command = [
-                *servers["SOURCE"].client("mysql"), "--force", "--unbuffered", "--vertical",
-                "--default-character-set=utf8mb4",
-            ]  # fmt: skip
+            command = [*servers["SOURCE"].client("mysql"), *CLIENT]
             given = script.encode()
         done = subprocess.run(
             command, input=given, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

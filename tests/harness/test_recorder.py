@@ -265,3 +265,23 @@ def test_without_the_list_a_witness_that_shows_its_deviation_fails(
     assert {name for item in verdicts(records) for name in item.requirements} == (
         set(entry.requirements) if "fail" in verdicts_of_it else set()
     )
+
+
+def test_every_failure_has_a_command_that_judges_as_its_run(check: Check, records: list[AnyRecord]) -> None:
+    """A failure without a Case of its own is judged again with its requirement, as the run did."""
+    check.lab.settings = replace(
+        check.lab.settings, updates=300, seed="a seed", deviations=False, replay="binlog-lab replay --server process:/x"
+    )
+    with check.block(cases=2) as block:
+        block.differs(problem(), problem(deviation="listed"))
+        block.judged(Verdict.INCONCLUSIVE, "nothing to see")
+    failed, deviates, open_ = verdicts(records)
+    assert (
+        failed.replay
+        == deviates.replay
+        == (
+            "binlog-lab conformance -r FR1 --profile quick --seed 'a seed' --updates 300 --server process:/x "
+            "--no-deviations --report again-FR1"
+        )
+    )
+    assert open_.replay is None

@@ -106,7 +106,7 @@ def _replay(cases: list[tuple[DecoderCase, bool]], subject: str, place: Place) -
                 judged = opened.judge(case)
                 word = _word(judged).after(failed)
                 code = max(code, word.code)
-                click.echo(f"{word}  {case.id}  {_verdict(judged)}")
+                click.echo(f"{word:6} {case.id}  {_verdict(judged)}")
                 for line in _lines(case, judged):
                     click.echo(f"  {printable(line)}")
     except SubjectSpecError as problem:

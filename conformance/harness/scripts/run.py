@@ -19,6 +19,7 @@ from conformance.judge.damage.diverged import JudgedOutcome
 from conformance.judge.damage.relay_logs import crash_of_replica, judge_end
 from conformance.requirements.versions import dialect_of
 from conformance.servers import clock
+from conformance.servers.errors import ServerError
 from conformance.servers.roles.applier import launch_applier
 from conformance.servers.roles.injector import crash_signature
 from conformance.servers.roles.relay_log_applier import LogReader, launch_replica, log_script
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 300.0  # seconds for a whole script
 LOST: Final = "Lost connection"  # the client's words
-_CHECK: Final = re.compile(
+CHECK: Final = re.compile(
     r"^ *checked: (?P<what>.*)\n *expected: (?P<expected>[^\0]*?)\n *got: (?P<got>[^\0]*?)\n"
     r" *verdict: (?P<verdict>.*)$",
     re.MULTILINE,
@@ -83,7 +84,10 @@ def _by_client(server: OwnServer, script: Script) -> Tried:
     died = not server.alive() or (LOST in text and clock.until(lambda: not server.alive(), PATIENCE, 0.05))
     death = crash_signature(server.error_log(), server.program_file) if died else ""
     judged = judge_end(death, silent=LOST in text)
-    fault = next((found for found in _CHECK.finditer(text) if found["verdict"] == FAULT), None)
+    checks = [*CHECK.finditer(text)]
+    fault = next((found for found in checks if found["verdict"] == FAULT), None)
+    if judged.verdict is Verdict.PASS and not checks:
+        raise ServerError("the server lives, and nothing in the script says what its statements must give")
     if judged.verdict is Verdict.PASS and fault is not None:
         judged = JudgedOutcome(Verdict.FAIL, fault["what"], fault["expected"], fault["got"])
     return Tried(

@@ -193,6 +193,7 @@ class LabRun(EndedChecks):
             judged=self._judged(),
             columns=self._columns,
             recording=None if self._recording is None else self._recording.words,
+            report="" if self.report is None else str(self.report.path.absolute()),
         )
 
     # --- running -----------------------------------------------------------------------------------------------------

@@ -31,12 +31,14 @@ def run_record(
     judged: Collection[str],
     columns: Sequence[str] = (),
     recording: Mapping[str, str] | None = None,
+    report: str = "",
 ) -> Run:
     """The record of a run with ``selected`` checks of all columns. ``judged``: requirements of this column's checks.
 
     ``recording``: the words about the recording that is made or judged.
     """
     return Run(
+        report=report,
         kit=__version__,
         seed=settings.seed,
         profile=profile,

@@ -32,4 +32,4 @@ def test_the_reference_reads_them_and_a_faulty_subject_does_not() -> None:
 def test_a_generated_case_is_replayed_by_its_name() -> None:
     end = lab("replay", "decoder:generated/5-1", "--subject", "reference")
     assert end.code == 0, end.text
-    assert end.out.startswith("FIXED")
+    assert end.out.startswith("PASS")
