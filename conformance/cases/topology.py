@@ -32,6 +32,11 @@ class ReplicaSettings:
             "replica_checkpoint_period": "1",  # milliseconds until the applied position is told; 300 by default
         }
 
+    def __str__(self) -> str:
+        """SQL for people."""
+        shown = {name: value for name, value in self.variables().items() if name != "replica_checkpoint_period"}
+        return f"SET GLOBAL {', '.join(f'{name}={value}' for name, value in shown.items())}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuiltRows:

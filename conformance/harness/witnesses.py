@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.requirements.versions import OBSERVED, after_observed, text_of
 from conformance.verdict import Verdict
 
@@ -65,7 +66,7 @@ def record_witness(
             verdict,
             case=entry.id,
             field=entry.id,
-            expected=expected_of(entry),
+            expected=_demanded(entry) if shown else expected_of(entry),
             got=found or looked_at,
             message=message,
             signature=f"{check.id}:{entry.id}",
@@ -74,6 +75,11 @@ def record_witness(
             failed=failed if gone else None,
             broken=requirements,
         )
+
+
+def _demanded(entry: Deviation) -> str:
+    """What the requirement says, which the deviation breaks."""
+    return REQUIREMENTS[entry.requirements[0]].statement
 
 
 def expected_of(entry: Deviation) -> str:

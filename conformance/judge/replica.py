@@ -366,10 +366,12 @@ def judge_stop(expected: Refusal | None, transaction: Transaction | None, stop: 
     The refusal's switch explains it only if the stop is that refusal: the number, the event (in a compressed
     transaction: the transaction), and the column that its message names.
     """
-    wanted = "the applier goes on"
-    deviation = None
+    message, deviation = "the applier stopped", None
     if expected is not None and transaction is not None:
-        wanted = f"{expected.number} at {expected.end or transaction.end}, column {expected.column}: {expected.reason}"
+        message += (
+            f"; predicted is {expected.number} at {expected.end or transaction.end}, column {expected.column}: "
+            f"{expected.reason}"
+        )
         there = stop.offset == expected.end if expected.end else transaction.start < stop.offset <= transaction.end
         if there and stop.number == expected.number and expected.says in stop.message:
             deviation = expected.switch
@@ -378,9 +380,9 @@ def judge_stop(expected: Refusal | None, transaction: Transaction | None, stop: 
         step=None if expected is None else expected.step,
         rows=() if expected is None else (expected.row,),
         field="applier" if expected is None else expected.column,
-        expected=wanted,
+        expected="the replica applies the update, and goes on",
         got=f"{stop.number} at {stop.offset}: {stop.message}",
-        message="the applier stopped",
+        message=message,
         deviation=deviation,
     )
 

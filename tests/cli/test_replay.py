@@ -21,6 +21,7 @@ from generators.draw import Stream
 from tests.harness import planted
 from tests.harness.script_runs import run_script
 from tests.live import ROOT, Ended, environment, lab
+from tests.report.card_rules import assert_cards
 
 if TYPE_CHECKING:
     from conformance.cases.update_case import UpdateCase
@@ -70,6 +71,7 @@ def test_a_deviation_that_is_not_listed_fails_and_its_replay_command_shows_it_ag
     # The checks of triggers find another deviation of FR2 in the same run.
     (finding,) = (item for item in found["findings"] if item["check"] == "updates/apply")
     assert finding["replay"] in end.out
+    assert_cards(report)
     words = shlex.split(finding["replay"])
     assert words[:2] == ["binlog-lab", "replay"]
     assert "--no-deviations" in words

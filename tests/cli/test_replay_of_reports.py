@@ -120,7 +120,8 @@ def test_scripts_run_on_a_server_with_their_options(tmp_path: Path) -> None:
     for name, text in scripts.items():
         (tmp_path / f"{name}.sql").write_text(text)
     end = lab("replay", *(f"{name}.sql" for name in scripts), "--server", "process", cwd=tmp_path)
-    words = dict(reversed(line.split()[:2]) for line in end.out.splitlines() if not line.startswith(" "))
+    lines = [line.split() for line in end.out.splitlines() if not line.startswith(" ")]
+    words = {name: word for word, name, _ in lines}
     assert words == {"good": "PASS", "bad": "FAILED", "silent": "ERROR", "log": "DEVIATES"}, end.text
     assert end.code == 3
     assert "nothing in the script says what its statements must give" in end.out

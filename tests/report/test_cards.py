@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import pytest
+
+from conformance.cases.row_images import RowImage
+from conformance.cases.topology import ReplicaSettings
 from conformance.harness.nearest import telling_nearest
+from conformance.harness.pairs.run import SourceSettings
 from conformance.report.cards import links, script_command
 from conformance.requirements.deviations import load_deviations
 from conformance.stream import AnyRecord, CaseVerdict
 from conformance.verdict import Verdict
+from tests.report.card_rules import faults_of
 
 FAILED = CaseVerdict(
     case="inject-1",
@@ -53,3 +60,33 @@ def test_failures_on_their_way_to_the_stream_get_the_nearest_deviation() -> None
     assert said == [
         "rows-version-1-refused: needs exactly the outcome that its Case writes out", "said by the check", "", "", "",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        ({}, ""),
+        ({"got": "the replica applies the update"}, "both sides"),
+        ({"message": "the applier stopped (SourceSettings(image=<RowImage.FULL: 'FULL'>))"}, "a value of Python"),
+        ({"expected": "error None"}, "a value of Python"),
+        ({"expected": "3648 at 4, column j", "got": "3648 at 4: Worker 1"}, "a stop is expected"),
+        ({"replay": None}, "no command"),
+        ({"replay": "mysql --force < cases/feed-1.sql"}, "no command"),
+    ],
+)
+def test_the_rules_of_cards_find_what_was_shown_before(changed: dict[str, Any], fault: str) -> None:
+    card = replace(
+        FAILED, message="the applier stopped", expected="the replica applies the update", got="3648 at 4: Worker 1",
+        replay="binlog-lab replay /r/cases/u-1.json",
+    )  # fmt: skip
+    found = [*faults_of(replace(card, **changed))]
+    assert [text.startswith(fault) for text in found] == ([True] if fault else [])
+
+
+def test_settings_are_shown_as_sql() -> None:
+    replica = ReplicaSettings(image=RowImage.MINIMAL, partial_json=False, workers=4)
+    assert str(replica).startswith("SET GLOBAL binlog_row_image='MINIMAL', binlog_row_value_options='', ")
+    source = SourceSettings(image=RowImage.FULL, partial_json=True, compression=True, key=False)
+    assert str(source) == (
+        "SET binlog_row_image='FULL', binlog_row_value_options='PARTIAL_JSON', binlog_transaction_compression=1, no key"
+    )

@@ -355,13 +355,31 @@ def test_long_equal_parts_are_counted_instead_of_shown() -> None:
 
 
 def test_a_side_that_ends_early_says_so() -> None:
-    _, got = align("0102", "01")
-    assert text_of(got) == "01 (ends here)"
+    _, got = align("a102", "a1")
+    assert text_of(got) == "a1 (ends here)"
 
 
-def test_other_text_is_compared_by_character() -> None:
-    _, got = align('{"a": 1}', '{"b": 1}')
-    assert [piece.text for piece in got or () if piece.mark] == ["b"]
+@pytest.mark.parametrize(
+    ("expected", "got", "first", "more"),
+    [
+        ('{"a": 1}', '{"b": 1}', ["a", "b"], []),
+        ("the setting will be ignored", "the option will be ignored", ["setting", "option"], []),
+        # What one side has more is marked there alone; the rest is not shifted against it.
+        ("[true, 12, 3]", "[true, 456, 12, 3]", ["456, "], []),
+        ("[1, 2", "[1, 2, 3]", ["(ends here)", ", 3]"], []),
+        ("see 3648 at 1, column j", "see 3648 at 12, column k", ["1", "12"], ["j", "k"]),
+        ("the same", "the same", [], []),
+        ("one sentence", "another one", [], []),  # their words say enough
+        ("x" * 99 + "y", "x" * 99 + "z", ["y", "z"], []),
+    ],
+)
+def test_text_is_compared_by_word(expected: str, got: str, first: list[str], more: list[str]) -> None:
+    sides = align(expected, got)
+    pieces = [piece for side in sides for piece in side or ()]
+    assert [piece.text.strip() for piece in pieces if piece.mark == "first"] == [text.strip() for text in first]
+    assert [piece.text for piece in pieces if piece.mark == "more"] == more
+    for side, whole in zip(sides, (expected, got), strict=True):
+        assert text_of(side).replace(" (ends here)", "") in (whole, f"(63 equal) … {whole[63:]}")
 
 
 def test_fields_keep_their_order_and_only_the_first_difference_is_first() -> None:

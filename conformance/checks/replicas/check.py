@@ -60,7 +60,7 @@ def test_replica_equals_source(check: Check, gtid: bool) -> None:
                     return replace(source.adapt(case), topology=topology)  # noqa: B023 - called at once
 
                 script = make_script(seed, records.blocks, limits, updates=_UPDATES, change=change)
-                _run_block(run, script, records, own, f"{source}, {logging}")
+                _run_block(run, script, records, own, f"{source}; on the replica {logging}")
     own.conclude()
     records.conclude()
 
@@ -89,7 +89,7 @@ def test_before_images_of_the_replica(check: Check) -> None:
                 return replace(source.adapt(case), topology=topology)  # noqa: B023 - called at once
 
             script = make_script(f"{check.seed}/replicas/narrow", number, limits, updates=_UPDATES, change=change)
-            _run_block(run, script, records, own, f"{source}, {replica}")
+            _run_block(run, script, records, own, f"{source}; on the replica {replica}")
     own.conclude()
     records.conclude()
 

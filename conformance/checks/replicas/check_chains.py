@@ -55,7 +55,7 @@ def test_chain(check: Check, gtid: bool) -> None:
                 return replace(source.adapt(case), topology=topology)  # noqa: B023
 
             script = make_script(f"{check.seed}/chains/{way}", number, limits, updates=_UPDATES, change=change)
-            note = f"{source}, {middle}, {last}"
+            note = f"{source}; on the middle {middle}; on the last {last}"
             block = run.chain_block(script)
             run.ready = not block.last.broken
             last_rows.add(script, block.last, note, run=run)

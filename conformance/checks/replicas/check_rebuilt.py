@@ -69,7 +69,7 @@ def test_rebuilt_replica(check: Check, met: Counter[str], kind: RebuildKind) -> 
                 return replace(made, topology=Topology(gtid=True, replicas=(replica,), rebuild=rule))  # noqa: B023
 
             script = make_script(seed, number, limits, updates=_UPDATES, change=change)
-            _judge(run, records, script, f"{source}, {replica}")
+            _judge(run, records, script, f"{source}; on the replica {replica}")
     met.update(records.unlike)
     records.conclude()
 
@@ -109,7 +109,7 @@ def test_cloned_replica(check: Check, met: Counter[str]) -> None:
             script = make_script(
                 f"{check.seed}/rebuilt_replicas/cloned", number, limits, updates=_UPDATES, change=change
             )
-            _judge(run, records, script, f"{source}, {replica}")
+            _judge(run, records, script, f"{source}; on the replica {replica}")
     met.update(records.unlike)
     records.conclude()
 

@@ -167,8 +167,12 @@ def judge_applied(made: Sequence[Unknown], errors: Sequence[tuple[int | None, in
         if error != plain:
             lost = _dimensions(one.read_inside) != _dimensions(one.plain)
             inside = (plain, error) == (None, REFUSED) and lost
-            found.append(_problem(one, "applied", f"error {plain}", f"error {error}", inside=inside))
+            found.append(_problem(one, "applied", _ended(plain), _ended(error), inside=inside))
     return found
+
+
+def _ended(error: int | None) -> str:
+    return "no error" if error is None else f"error {error}"
 
 
 def _dimensions(table: TableMap) -> list[int | None]:

@@ -14,6 +14,7 @@ import pytest
 from conformance.cases.by_hand.injection import Injection, full_image, partial_image, predict
 from conformance.judge.damage import listed
 from conformance.judge.damage.crashes import crash_of
+from conformance.judge.damage.diverged import show
 from conformance.judge.problem import Problem
 from conformance.reference.dialect import MYSQL, Dialect
 from conformance.reference.jsonb.encode import encode
@@ -104,12 +105,12 @@ def judge(form: Form, outcome: InjectionOutcome, version: str, dialect: Dialect 
         if not outcome.error:
             return _problem(form, "refused", "taken", "unknown bits are taken", version)
         if outcome.after != outcome.before:
-            return _problem(form, str(outcome.before), str(outcome.after), "a refused event changes the row", version)
+            return _problem(form, show(outcome.before), show(outcome.after), "a refused event changes the row", version)
         return None
     if outcome.error:
         return _problem(form, "read", f"refused ({outcome.error})", "a longer form is refused", version)
     if outcome.after != predicted.state:
-        return _problem(form, str(predicted.state), str(outcome.after), "another document", version)
+        return _problem(form, show(predicted.state), show(outcome.after), "another document", version)
     return None
 
 

@@ -57,6 +57,14 @@ class SourceSettings:
     compression: bool
     key: bool
 
+    def __str__(self) -> str:
+        """SQL for people, and whether the table has a key."""
+        options = "'PARTIAL_JSON'" if self.partial_json else "''"
+        return (
+            f"SET binlog_row_image='{self.image}', binlog_row_value_options={options}, "
+            f"binlog_transaction_compression={int(self.compression)}{'' if self.key else ', no key'}"
+        )
+
     def adapt(self, case: UpdateCase) -> UpdateCase:
         """The Case with this session, and with or without a primary key."""
         session = replace(

@@ -17,6 +17,7 @@ from conformance.reference.binlog.rows import UPDATE_TYPES, RowsBody, included
 from conformance.reference.dialect import Dialect, flipped
 from conformance.reference.errors import CodecError
 from conformance.reference.jsonb.decode import decode
+from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import same
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.tables.columns import PartialJson
@@ -98,8 +99,8 @@ def _apply(script: Script, bodies: list[RowsBody], faults: EventFaults) -> None:
                             step=step,
                             rows=(predicted.index,),
                             field=names[index],
-                            expected="the source's document",
-                            got=problem,
+                            expected=problem[0],
+                            got=problem[1],
                             deviation=_explained_by(script, predicted, names[index], value.diffs),
                         )
                     )
@@ -118,15 +119,27 @@ def _explained_by(script: Script, predicted: RowPrediction, name: str, diffs: by
     return "diffs_miss_triggers" if triggered and diffs == predicted.decisions[name].data else None
 
 
-def _apply_one(predicted: RowPrediction, name: str, diffs: bytes, dialect: Dialect) -> str:
+def _apply_one(predicted: RowPrediction, name: str, diffs: bytes, dialect: Dialect) -> tuple[str, str] | None:
+    """What the diffs must lead to, and what they lead to instead; ``None`` where that is the same document."""
     before, after = predicted.change.before[name], predicted.change.after[name]
     assert before is None or isinstance(before, bytes)
     assert after is None or isinstance(after, bytes)
     try:
         applied = apply_field(before, diffs, dialect)
         if applied == after:
-            return ""
-        equal = applied is not None and after is not None and same(decode(applied), decode(after))
+            return None
+        if applied is not None and after is not None and same(decode(applied), decode(after)):
+            return None
     except CodecError as error:
-        return str(error)
-    return "" if equal else "another document"
+        return _shown(after), str(error)
+    return _shown(after), _shown(applied)
+
+
+def _shown(document: bytes | None) -> str:
+    """A document as the server prints it; in hex where it has no text."""
+    if document is None:
+        return "SQL NULL"
+    try:
+        return format_text(decode(document))
+    except CodecError:
+        return document.hex()
