@@ -22,6 +22,9 @@ from conformance.user_errors import Usage
 def command(before: Path, after: Path, form: str) -> int:
     """Compare the runs A and B: what fails anew, what is fixed, what still fails, what is gone.
 
+    What is not the same in both runs comes first: flags, seed, updates, profile, kit, suite or dialect. What failed in
+    A, and is a deviation in B that A did not list, is "listed" and not "fixed".
+
     A and B are report directories or results.json files. A directory with run.jsonl is compared case by case; otherwise
     the failures that results.json lists are. A subject is matched by id, or else by name without version.
 

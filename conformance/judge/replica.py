@@ -522,7 +522,8 @@ def _compare_documents(
         if ours != theirs:
             yield _differs("text", index, name, _text(ours), _text(theirs), ours, theirs)
     if relation.equal and sides.equal[place][at] is False:
-        yield _differs("equal", index, name, "1", "0")
+        ours, theirs = _text(sides.source_texts[place][at]), _text(sides.replica_texts[place][at])
+        yield _differs("equal", index, name, ours, theirs if ours != theirs else "the same text, and not equal by =")
 
 
 def _differs(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from conformance.report.conditions import Condition, unlike
 from conformance.report.matrix import base_name
 from conformance.report.results import Summary
 from conformance.stream import DECODER, RUN_FILE, SCHEMA, StreamError, Subject, read_stream
@@ -33,7 +34,8 @@ class Change(StrEnum):
     """The change of a result between the two runs, in the order of reports."""
 
     NEW = "new"  # fails in B, and did not fail in A
-    FIXED = "fixed"  # failed in A; B judged it, and it does not fail
+    FIXED = "fixed"  # failed in A; B judged it, and it holds
+    LISTED = "listed"  # failed in A; in B a deviation explains it that A did not list
     STILL = "still"  # fails in both
     GONE = "gone"  # failed in A; B did not judge it
     CHANGED = "changed"  # fails in neither, and the verdict is another one
@@ -90,6 +92,16 @@ class Side:
             for subject, cell in facts.get("subjects", {}).items()
         }
 
+    def listed(self, subject: str | None, requirement: str) -> frozenset[str]:
+        """The deviations that explained cases of a subject and requirement."""
+        return frozenset(
+            entry["id"]
+            for entry in self.results["deviations"]
+            if entry["subject"] == subject
+            and entry["verdict"] == Verdict.DEVIATES.value
+            and requirement in entry.get("requirements", ())
+        )
+
     @property
     def note(self) -> str:
         """Why the run is incomplete, or nothing."""
@@ -106,6 +118,7 @@ class Diff:
     subjects: dict[str, tuple[str | None, str | None]]
     requirements: tuple[Line, ...]
     cases: tuple[Line, ...]
+    conditions: tuple[Condition, ...] = ()
 
     @property
     def new_failures(self) -> bool:
@@ -118,6 +131,7 @@ class Diff:
             "a": {"name": self.before.name, "run": self.before.results["run"]},
             "b": {"name": self.after.name, "run": self.after.results["run"]},
             "new_failures": self.new_failures,
+            "conditions": [{"what": each.what, "a": each.before, "b": each.after} for each in self.conditions],
             "subjects": {name: {"a": a, "b": b} for name, (a, b) in self.subjects.items()},
             "totals": {"requirements": _totals(self.requirements), "cases": _totals(self.cases)},
             "requirements": [_object(line) for line in self.requirements],
@@ -144,7 +158,8 @@ def compare(before: Side, after: Side) -> Diff:
     subjects = dict(_pairs(before.subjects, after.subjects))
     requirements = list(_requirements(before, after, subjects))
     cases = list(_cases(before, after, subjects))
-    return Diff(before, after, subjects, tuple(_sorted(requirements)), tuple(_sorted(cases)))
+    conditions = unlike(before.results, after.results, subjects)
+    return Diff(before, after, subjects, tuple(_sorted(requirements)), tuple(_sorted(cases)), tuple(conditions))
 
 
 def _of_stream(name: str, path: Path, present: Callable[[str], str]) -> Side:
@@ -217,7 +232,7 @@ def _requirements(before: Side, after: Side, subjects: dict[str, tuple[str | Non
         for requirement in known:
             one = left.get((a, requirement)) if a else None
             two = right.get((b, requirement)) if b else None
-            change = _change(one, two, judged=False)
+            change = _change(one, two, judged=False, listed=_newly_listed(before, after, (a, b), requirement))
             if change is not None:
                 yield Line(change=change, subject=name, requirement=requirement, before=one, after=two)
 
@@ -231,7 +246,8 @@ def _cases(before: Side, after: Side, subjects: dict[str, tuple[str | None, str 
             requirement = (two or one or ("",))[0]
             cell = cells.get((b or "", one[0])) if one else None
             judged = b not in after.whole and cell is not None and cell.decides
-            change = _change(one and one[1], two and two[1], judged=judged)
+            listed = _newly_listed(before, after, (a, b), requirement)
+            change = _change(one and one[1], two and two[1], judged=judged, listed=listed)
             if change is not None:
                 yield Line(
                     change=change, subject=name, requirement=requirement, case=case, before=one and one[1],
@@ -239,13 +255,24 @@ def _cases(before: Side, after: Side, subjects: dict[str, tuple[str | None, str 
                 )  # fmt: skip
 
 
-def _change(before: Result | None, after: Result | None, *, judged: bool) -> Change | None:
-    """Return the change between two results. ``judged``: run B judged the requirement, and records failures alone."""
+def _newly_listed(before: Side, after: Side, pair: tuple[str | None, str | None], requirement: str) -> bool:
+    """Whether run B explains cases of a requirement by deviations that run A did not: what is gone may be one."""
+    return bool(after.listed(pair[1], requirement) - before.listed(pair[0], requirement))
+
+
+def _change(before: Result | None, after: Result | None, *, judged: bool, listed: bool) -> Change | None:
+    """Return the change between two results. ``judged``: run B judged the requirement, and records failures alone.
+
+    ``listed``: B lists deviations of the requirement that A did not.
+    """
     failed = before is not None and before.failed
     if after is not None and after.failed:
         return Change.STILL if failed else Change.NEW
     if failed:
-        return Change.FIXED if (judged if after is None else after.decides) else Change.GONE
+        if not (judged if after is None else after.decides):
+            return Change.GONE
+        explained = listed if after is None else after.verdict is Verdict.DEVIATES
+        return Change.LISTED if explained else Change.FIXED
     if before is None or after is None or before.verdict is after.verdict:
         return None
     return Change.CHANGED

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
     from conformance.report.diff import Diff, Line, Result
 
-GLYPHS = {Change.NEW: "✗", Change.FIXED: "✓", Change.STILL: "=", Change.GONE: "○", Change.CHANGED: "~"}
+GLYPHS = {
+    Change.NEW: "✗",
+    Change.FIXED: "✓",
+    Change.LISTED: "≈",
+    Change.STILL: "=",
+    Change.GONE: "○",
+    Change.CHANGED: "~",
+}
 QUIET = Change.STILL  # cases that fail in both runs are counted, and listed in the JSON alone
 
 
@@ -21,6 +28,10 @@ def text(diff: Diff) -> Iterator[str]:
     """Plain lines: requirements by subject, then the cases that changed, and the sum."""
     for letter, side in (("A", diff.before), ("B", diff.after)):
         yield f"{letter}: {side.name}{f' ({side.note})' if side.note else ''}"
+    if diff.conditions:
+        yield ""
+        yield "not the same in both runs, so that differences may come from there:"
+        yield from (f"  {each.what}: {each.before} → {each.after}" for each in diff.conditions)
     for title, lines in (("requirements", diff.requirements), ("cases", diff.cases)):
         subject = None
         for line in sorted(_listed(lines), key=lambda line: list(diff.subjects).index(line.subject)):
@@ -43,6 +54,10 @@ def markdown(diff: Diff) -> Iterator[str]:
     sides = [f"{wording.escaped(side.name)}{wording.escaped(f' ({side.note})') if side.note else ''}"
              for side in (diff.before, diff.after)]  # fmt: skip
     yield f"{sides[0]} → {sides[1]}. Requirements: {_sum(diff.requirements)}. Cases: {_sum(diff.cases)}."
+    if diff.conditions:
+        listed = ", ".join(f"{each.what} {each.before} → {each.after}" for each in diff.conditions)
+        yield ""
+        yield f"Not the same in both runs, so that differences may come from there: {wording.escaped(listed)}."
     for title, lines in (("requirement", diff.requirements), ("case", diff.cases)):
         listed = _listed(lines)
         if listed:

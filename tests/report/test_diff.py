@@ -10,6 +10,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.harness.experiments.former_ids import present
+from conformance.report.conditions import unlike
 from conformance.report.diff import Change, DiffError, compare, load
 from conformance.report.directory import ReportDirectory
 from conformance.stream import Block, End, Subject
@@ -137,6 +138,74 @@ def test_servers_are_compared_too_and_their_failures_by_signature(tmp_path: Path
     assert not fixed.new_failures
 
 
+def server_run(*, strict: bool, listed: int = 0, failing: bool = False, **run: Any) -> tuple[AnyRecord, ...]:
+    """A run of a server: ``listed`` cases of FR2 deviate as listed, or fail where the run is ``strict``."""
+    command = "binlog-lab conformance --report r --server auto" + (" --no-deviations" if strict else "")
+    fail = (listed if strict else 0) + failing
+    block = Block(
+        check="replicas/apply", subject=SERVER, requirements=("FR2",), block=0, cases=9,
+        verdicts={"pass": 9 - listed - failing, **({"fail": fail} if fail else {})},
+        deviating=0 if strict else listed, deviations={} if strict or not listed else {"noop-replace-refused": listed},
+    )  # fmt: skip
+    failed = dataclasses.replace(FAILURE, requirement="FR2", check="replicas/apply", block=0)
+    shown = [dataclasses.replace(failed, signature="stop")] * bool(strict and listed)
+    shown += [dataclasses.replace(failed, signature="own")] * failing
+    server = Subject(id=SERVER, role="source", version="9.7.4", dialect="mysql-9.7")
+    about = dataclasses.replace(synthetic_stream.RUN, command=command, **run)
+    return (about, server, block, *shown, End(exit_code=int(bool(fail)), seconds=1))
+
+
+def test_a_strict_run_against_a_lenient_one_fixes_nothing(tmp_path: Path) -> None:
+    """Of one server: what the strict run counts, the other lists. A failure of its own that is gone is fixed only where
+    both runs list the same."""
+    for number, only_results in enumerate((False, True)):
+        diff = diff_of(
+            tmp_path / str(number), server_run(strict=True, listed=2), server_run(strict=False, listed=2),
+            only_results=only_results,
+        )  # fmt: skip
+        assert changes(diff) == ({"FR2": Change.LISTED}, {"stop": Change.LISTED})
+        assert [tuple(each) for each in diff.conditions] == [("flags", "--no-deviations", "none")]
+    mended = diff_of(
+        tmp_path / "2", server_run(strict=False, listed=2, failing=True), server_run(strict=False, listed=2)
+    )
+    assert changes(mended) == ({"FR2": Change.LISTED}, {"own": Change.FIXED})
+    assert mended.conditions == ()
+    held = diff_of(tmp_path / "3", server_run(strict=True, listed=2), server_run(strict=True))
+    assert changes(held) == ({"FR2": Change.FIXED}, {"stop": Change.FIXED})
+
+
+def test_what_is_not_the_same_in_both_runs_is_named_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = dataclasses.replace(Subject(id=SERVER, role="source"), version="9.7.4", dialect="mysql-8.4")
+    run, _, *rest = server_run(strict=True, seed=8, profile="full", kit="0.2.0", options={"updates": 5})
+    a = write(tmp_path / "a", server_run(strict=False))
+    b = write(tmp_path / "b", [run, other, *rest])
+    assert {each.what: each.after for each in compare(load(a), load(b)).conditions} == {
+        "seed": "8", "updates": "5", "profile": "full", "kit": "0.2.0", "flags": "--no-deviations",
+        f"dialect of {SERVER}": "mysql-8.4",
+    }  # fmt: skip
+    code = main.run(["diff", str(a), str(b)])
+    lines = capsys.readouterr().out.splitlines()
+    assert code == 0
+    assert lines[3] == "not the same in both runs, so that differences may come from there:"
+    assert "  flags: none → --no-deviations" in lines
+    main.run(["diff", str(a), str(b), "--format", "markdown"])
+    assert "profile quick → full" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("command", "flags"),
+    [
+        ("", []),
+        ("binlog-lab conformance --report r --server=auto --seed 7", []),
+        ("binlog-lab conformance --no-deviations -r FR1 --keep -r FR2", ["--no-deviations", "-r FR1", "-r FR2"]),
+        ("binlog-lab conformance --server-option a=b --allow may-crash", ["--allow may-crash", "--server-option a=b"]),
+    ],
+)
+def test_flags_are_what_decides_the_judgement(command: str, flags: list[str]) -> None:
+    sides = [{"run": {"command": text}, "subjects": []} for text in ("binlog-lab conformance", command)]
+    assert [each.after for each in unlike(*sides, {})] == ([" ".join(flags)] if flags else [])
+
+
 @pytest.mark.parametrize("content", ["", "{}", "[1]", '{"schema": 2}', '{"schema": 1, "subjects": 7}', "\x00"])
 def test_what_is_no_result_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "results.json").write_text(content)
@@ -167,7 +236,8 @@ def test_the_command_prints_text_json_and_markdown_and_ends_with_its_code(
     assert "  ✗ new     a/two  pass → silent-loss  [DEC1]" in out
     assert "  ✓ fixed   a/one  fail → pass  [DEC1]" in out
     assert "b/three" not in out
-    assert out.splitlines()[-2] == "cases: 1 new, 1 fixed, 1 still, 0 gone, 0 changed"
+    assert out.splitlines()[-2] == "cases: 1 new, 1 fixed, 0 listed, 1 still, 0 gone, 0 changed"
+    assert "not the same" not in out
     code, out, _ = run(capsys, a, b, "--format", "json")
     data = json.loads(out)
     assert (code, data["new_failures"], data["totals"]["cases"]["new"]) == (1, True, 1)
