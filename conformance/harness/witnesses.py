@@ -78,7 +78,7 @@ def record_witness(
 
 
 def _demanded(entry: Deviation) -> str:
-    """What the requirement says, which the deviation breaks."""
+    """The sentence of the requirement that the deviation breaks."""
     return REQUIREMENTS[entry.requirements[0]].statement
 
 

@@ -522,8 +522,9 @@ def _compare_documents(
         if ours != theirs:
             yield _differs("text", index, name, _text(ours), _text(theirs), ours, theirs)
     if relation.equal and sides.equal[place][at] is False:
-        ours, theirs = _text(sides.source_texts[place][at]), _text(sides.replica_texts[place][at])
-        yield _differs("equal", index, name, ours, theirs if ours != theirs else "the same text, and not equal by =")
+        source, replica = _text(sides.source_texts[place][at]), _text(sides.replica_texts[place][at])
+        got = replica if source != replica else "the same text, and not equal by ="
+        yield _differs("equal", index, name, source, got)
 
 
 def _differs(

@@ -1,4 +1,4 @@
-"""What two runs do not have in common, by which alone results may differ: flags, seed, size, kit and dialects."""
+"""Conditions of two runs by which alone their results may differ: flags, seed, size, kit and dialects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Condition(NamedTuple):
 def unlike(
     before: Mapping[str, Any], after: Mapping[str, Any], subjects: Mapping[str, tuple[str | None, str | None]]
 ) -> Iterator[Condition]:
-    """What differs between the conditions of two ``results.json``. ``subjects``: pairs of ids under a name."""
+    """Yield the conditions that differ between two ``results.json``. ``subjects``: pairs of ids under a name."""
     for what in ("seed", "updates", "profile"):
         yield from _differing(what, before["run"].get(what), after["run"].get(what))
     yield from _differing("kit", before.get("kit"), after.get("kit"))

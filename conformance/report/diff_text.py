@@ -55,9 +55,9 @@ def markdown(diff: Diff) -> Iterator[str]:
              for side in (diff.before, diff.after)]  # fmt: skip
     yield f"{sides[0]} → {sides[1]}. Requirements: {_sum(diff.requirements)}. Cases: {_sum(diff.cases)}."
     if diff.conditions:
-        listed = ", ".join(f"{each.what} {each.before} → {each.after}" for each in diff.conditions)
+        words = ", ".join(f"{each.what} {each.before} → {each.after}" for each in diff.conditions)
         yield ""
-        yield f"Not the same in both runs, so that differences may come from there: {wording.escaped(listed)}."
+        yield f"Not the same in both runs, so that differences may come from there: {wording.escaped(words)}."
     for title, lines in (("requirement", diff.requirements), ("case", diff.cases)):
         listed = _listed(lines)
         if listed:

@@ -23,9 +23,10 @@ CASES: Final = "cases"
 
 @dataclass(frozen=True, slots=True)
 class EarlierRun:
-    """What a run said of one of its Cases. ``words``: of the command that replays it, without program and path.
+    """The result of one Case in the run that stored it.
 
-    ``failed``: the Case failed there, or a listed deviation explained its failure. ``died``: something died of it.
+    ``words``: the command that replays it there, without program and path. ``failed``: the Case failed there, or a
+    listed deviation explained its failure. ``died``: something died of it.
     """
 
     words: tuple[str, ...] = ()
@@ -34,7 +35,7 @@ class EarlierRun:
 
 
 def earlier_run(path: Path) -> EarlierRun:
-    """What the run said that stored the Case of this file; nothing where the file lies in no report."""
+    """Read the result of a Case from the report that its file lies in; an empty one where that is no report."""
     records = [*_about(path)]
     commands = [shlex.split(record.replay) for record in records if record.replay]
     words = next((words for words in commands if words[:2] == ["binlog-lab", "replay"]), [])

@@ -1,4 +1,4 @@
-"""What no card of a failure may show: equal sides, values of Python, a failure that cannot be replayed."""
+"""Rules for the card of a failure: no equal sides, no values of Python, and a command that replays it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def faults_of(verdict: CaseVerdict) -> Iterator[str]:
-    """What is wrong with the card of a failure."""
+    """Find what is wrong with the card of a failure."""
     expected, got = verdict.expected, verdict.got
     if expected is not None and expected == got:
         yield f"both sides are {expected!r}"

@@ -156,8 +156,8 @@ def server_run(*, strict: bool, listed: int = 0, failing: bool = False, **run: A
 
 
 def test_a_strict_run_against_a_lenient_one_fixes_nothing(tmp_path: Path) -> None:
-    """Of one server: what the strict run counts, the other lists. A failure of its own that is gone is fixed only where
-    both runs list the same."""
+    """A strict run of a server counts what the other one lists. A failure that is gone is fixed only where both list
+    the same."""
     for number, only_results in enumerate((False, True)):
         diff = diff_of(
             tmp_path / str(number), server_run(strict=True, listed=2), server_run(strict=False, listed=2),
@@ -202,8 +202,8 @@ def test_what_is_not_the_same_in_both_runs_is_named_first(tmp_path: Path, capsys
     ],
 )
 def test_flags_are_what_decides_the_judgement(command: str, flags: list[str]) -> None:
-    sides = [{"run": {"command": text}, "subjects": []} for text in ("binlog-lab conformance", command)]
-    assert [each.after for each in unlike(*sides, {})] == ([" ".join(flags)] if flags else [])
+    before, after = ({"run": {"command": text}, "subjects": []} for text in ("binlog-lab conformance", command))
+    assert [each.after for each in unlike(before, after, {})] == ([" ".join(flags)] if flags else [])
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1]", '{"schema": 2}', '{"schema": 1, "subjects": 7}', "\x00"])

@@ -120,7 +120,7 @@ def _explained_by(script: Script, predicted: RowPrediction, name: str, diffs: by
 
 
 def _apply_one(predicted: RowPrediction, name: str, diffs: bytes, dialect: Dialect) -> tuple[str, str] | None:
-    """What the diffs must lead to, and what they lead to instead; ``None`` where that is the same document."""
+    """Apply diffs: the due document and the one that they lead to; ``None`` where these are the same."""
     before, after = predicted.change.before[name], predicted.change.after[name]
     assert before is None or isinstance(before, bytes)
     assert after is None or isinstance(after, bytes)
