@@ -63,7 +63,7 @@ def test_failures_on_their_way_to_the_stream_get_the_nearest_deviation() -> None
 
 
 @pytest.mark.parametrize(
-    ("changed", "fault"),
+    ("changed", "broken"),
     [
         ({}, ""),
         ({"got": "the replica applies the update"}, "both sides"),
@@ -74,13 +74,13 @@ def test_failures_on_their_way_to_the_stream_get_the_nearest_deviation() -> None
         ({"replay": "mysql --force < cases/feed-1.sql"}, "no command"),
     ],
 )
-def test_the_rules_of_cards_find_what_was_shown_before(changed: dict[str, Any], fault: str) -> None:
+def test_the_rules_of_cards_find_what_was_shown_before(changed: dict[str, Any], broken: str) -> None:
     card = replace(
         FAILED, message="the applier stopped", expected="the replica applies the update", got="3648 at 4: Worker 1",
         replay="binlog-lab replay /r/cases/u-1.json",
     )  # fmt: skip
     found = [*faults_of(replace(card, **changed))]
-    assert [text.startswith(fault) for text in found] == ([True] if fault else [])
+    assert [text.startswith(broken) for text in found] == ([True] if broken else [])
 
 
 def test_settings_are_shown_as_sql() -> None:
