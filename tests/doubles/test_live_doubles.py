@@ -107,7 +107,7 @@ def test_scripts_for_bug_reports_use_words_that_the_double_knows(installation: I
         assert server.relay.broken == ""
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @each(DOUBLE_FAULTS)
 def test_a_faulty_double_is_red_where_it_is_due_and_nowhere_else(installation: Installation, fault: Fault) -> None:
     with closing(Stage(fault.run["version"], fault)) as stage:

@@ -41,7 +41,7 @@ def test_without_a_fault_no_oracle_sees_anything(world: World) -> None:
     assert tried["prediction/not covered: no UPDATE as a session sent it"] == 1  # EXECUTE
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(10)
 @pytest.mark.live
 @each(FAULTS)
 def test_the_oracle_that_is_due_sees_the_fault(world: World, fault: Fault) -> None:

@@ -163,6 +163,7 @@ def test_a_run_that_was_broken_off_goes_on_where_it_was(
     assert ran.judgement.digest == finished[1].judgement.digest
 
 
+@pytest.mark.nightly
 def test_only_the_tasks_without_rows_are_run_again(
     spark: Any, tiny: Matrix, finished: tuple[Path, runs.Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +189,7 @@ def test_only_the_tasks_without_rows_are_run_again(
     assert ran.judgement.passed
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.planted("FR11", "FR12")
 @pytest.mark.parametrize("fault", ["a-cell-is-left-out", "a-row-is-counted-twice"])
 def test_rows_that_were_tampered_with_are_no_result(

@@ -14,6 +14,7 @@ DATA = Path(__file__).parents[1] / "data" / "binlogs"
 NAMES = ("02-partial-off-same-sql", "04-partial-multi-json-full", "12-compressed-payload", "18-not-closed")
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_spark_and_a_loop_give_the_same_figures(spark: Any, tmp_path: Path) -> None:
     """The logs are full, partial, compressed, damaged, open and encrypted, and one file is no log; their parts are

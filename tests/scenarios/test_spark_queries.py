@@ -51,6 +51,7 @@ def decoded(metrics: Path) -> tuple[int, int]:
     return sum(item["bytes_read"] for item in found), sum(item["bytes_decoded"] for item in found)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("condition", QUERIES)
 def test_a_filter_changes_no_answer_and_saves_the_decoding(load: Any, condition: str, tmp_path: Path) -> None:
     logs = (MANY, LATER)

@@ -60,6 +60,7 @@ def test_every_shown_byte_stands_in_the_log_at_its_offset() -> None:
         assert THREE.log[item.offset :].startswith(data)
 
 
+@pytest.mark.sampled(150)
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_each_case_of_the_suite_has_one_marked_field(case: DecoderCase) -> None:
     if case.sparse:

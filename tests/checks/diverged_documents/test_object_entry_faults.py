@@ -93,6 +93,7 @@ def check(
 @pytest.fixture(autouse=True)
 def _no_fresh_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(injections, "tried_again", lambda _lab, _server, item, _again: item)
+    monkeypatch.setattr(injections, "_dies_alone", lambda *_: True)
 
 
 def test_a_server_that_shows_what_is_listed_passes_and_is_killed_a_few_times_only(tmp_path: Path) -> None:
