@@ -10,9 +10,10 @@ if TYPE_CHECKING:
 
 _NONE: Final = "none"
 # Options that do not change what is judged; and those whose effect the results themselves tell.
-_PLACES: Final = frozenset(("--report", "--record", "--jobs", "-j", "--keep", "--master", "--wrapper"))
+_WORDS: Final = frozenset(("-q", "--quiet", "-v", "--verbose"))
+_PLACES: Final = frozenset(("--report", "--record", "--jobs", "-j", "--keep", "--master", "--wrapper")) | _WORDS
 _TOLD: Final = frozenset(("--seed", "--updates", "--profile", "--server", "--subject"))
-_SWITCHES: Final = frozenset(("--no-deviations", "--keep"))
+_SWITCHES: Final = frozenset(("--no-deviations", "--keep", "-x", "--exitfirst")) | _WORDS
 
 
 class Condition(NamedTuple):
