@@ -105,6 +105,17 @@ def read_log(
         tell_unread(own)
 
 
+def give_events(
+    path: str, take: Callable[[Event], object], *, reader: FileReader, keyring: Keyring | None = None
+) -> None:
+    """Give each event of a file to ``take``; one that it cannot read ends the file as damage does."""
+    for event in read_log(path, reader=reader, keyring=keyring):
+        try:
+            take(event)
+        except CodecError as problem:
+            raise refused(path, event.located(problem), event.position) from problem
+
+
 def _part(file: BinaryIO, start: int, reader: FileReader, part: Part) -> Iterator[Event]:
     from conformance.logs.part_events import part_events
 

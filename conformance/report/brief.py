@@ -64,7 +64,8 @@ def columns(console: Console, summary: Summary) -> None:
 
 def deviations(console: Console, summary: Summary) -> None:
     """Print the names of the listed deviations that were met, of those without a witness of this version first."""
-    met = [entry for entry in summary.deviations() if entry["verdict"] == "deviates"]
+    entries = summary.deviations()
+    met = [entry for entry in entries if entry["verdict"] == "deviates"]
     for kind, words in ((False, f" ({wording.UNCONFIRMED})"), (True, "")):
         mine = [entry for entry in met if bool(entry["confirmed"]) is kind]
         if mine:
@@ -72,7 +73,7 @@ def deviations(console: Console, summary: Summary) -> None:
             names = ", ".join(dict.fromkeys(entry["id"] for entry in mine))
             count = wording.plural(len({entry["id"] for entry in mine}), "listed deviation")
             line(console, f"{count} for {cases}{words}: {names}", WARNING)
-    for entry in summary.deviations():
+    for entry in entries:
         if entry["verdict"] != "deviates":
             line(console, f"listed deviation {entry['id']} is gone", WARNING)
 

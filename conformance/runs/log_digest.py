@@ -13,12 +13,11 @@ import click
 from conformance.console import error
 from conformance.keyring_file import read_keyring
 from conformance.logs.digest import Digest
-from conformance.logs.events import log_reader, read_log
+from conformance.logs.events import give_events, log_reader
 from conformance.logs.inputs import STDIN, check_files
-from conformance.logs.refusals import refused, tell_unread
+from conformance.logs.refusals import tell_unread
 from conformance.messages import counted
 from conformance.reference.binlog.event import UnreadEvents
-from conformance.reference.errors import CodecError
 from conformance.user_errors import InputCorrupt, Usage
 
 if TYPE_CHECKING:
@@ -56,11 +55,7 @@ def _read(digest: Digest, path: str, unread: UnreadEvents, limit: int | None, ke
     """Read one log; damage is told, and returned."""
     digest.start_file(Path(path).name)
     try:
-        for event in read_log(path, reader=log_reader(limit=limit, unread=unread), keyring=keys):
-            try:
-                digest.event(event)
-            except CodecError as problem:
-                raise refused(path, event.located(problem), event.position) from problem
+        give_events(path, digest.event, reader=log_reader(limit=limit, unread=unread), keyring=keys)
     except InputCorrupt as problem:
         error(str(problem))
         yield str(problem)

@@ -13,11 +13,10 @@ from conformance.checks.decoders.forecast.survey import Survey
 from conformance.checks.decoders.forecast.text import as_object, as_text
 from conformance.console import Output, error
 from conformance.keyring_file import read_keyring
-from conformance.logs.events import log_reader, read_log
+from conformance.logs.events import give_events, log_reader
 from conformance.logs.inputs import check_files, with_following
-from conformance.logs.refusals import refused, tell_unread
+from conformance.logs.refusals import tell_unread
 from conformance.logs.remote import RemoteName, ending_well, numbers_of
-from conformance.reference.errors import CodecError
 from conformance.user_errors import InputCorrupt, Usage, unknown
 
 if TYPE_CHECKING:
@@ -78,11 +77,7 @@ def _read(survey: Survey, files: Sequence[str], limit: int | None, keyring: Keyr
         for path in with_following(files):
             survey.start_file(Path(path).name)
             try:
-                for event in read_log(path, reader=log_reader(limit=limit, unread=survey.unread), keyring=keyring):
-                    try:
-                        survey.event(event)
-                    except CodecError as problem:
-                        raise refused(path, event.located(problem), event.position) from problem
+                give_events(path, survey.event, reader=log_reader(limit=limit, unread=survey.unread), keyring=keyring)
             except InputCorrupt as problem:
                 error(str(problem))
                 survey.files[-1].error = str(problem).removeprefix(f"{path}: ")
