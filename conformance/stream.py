@@ -333,6 +333,7 @@ class CaseVerdict(Record):
     nearest: str = ""  # the nearest listed deviation, and why it does not explain this case
     failed: bool | None = None
     broken: tuple[str, ...] = ()  # all requirements that the case breaks, where they are several
+    ends: str = ""  # of a crash: the program that died, as in DeviationInfo
     kind: str = ""  # of the first difference: missing, altered, invented, ...
     level: str = ""  # the level of equality that a decoder reached: structure, value, type
     error: str = ""  # the subject's own error or mark

@@ -337,6 +337,7 @@ def _show(block: BlockRecord, item: Tried, signature: str, deviation: str | None
         signature=signature,
         statements=statements,
         deviation=deviation,
+        ends="" if item.crash is None else item.crash.ends,
         error_log=None if log is None else str(log),
         data_directory=None if data is None else str(data),
         data_bytes=None if data is None else size_of(data),

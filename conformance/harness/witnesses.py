@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from conformance.requirements.versions import Version
 
 _OTHER = "the witness of the listed deviation shows another difference"
-_COUNTED = "the witness shows the listed deviation, which counts as a failure in this run"
 
 
 def record_witness(
@@ -51,7 +50,12 @@ def record_witness(
             return
         failed = not gone or not after_observed(version)
         if not gone:
-            verdict, message = Verdict.FAIL, _OTHER if not shown else _COUNTED
+            verdict, message = (
+                Verdict.FAIL,
+                _OTHER
+                if not shown
+                else f"{entry.reason.partition('. ')[0].rstrip('.')} (the witness of the deviation {entry.id})",
+            )
         elif failed:
             verdict = Verdict.FIXED
             message = (

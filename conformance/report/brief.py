@@ -6,7 +6,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from conformance.report import wording
-from conformance.verdict import Verdict
+from conformance.stream import MODEL
+from conformance.verdict import SEVERITY, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,22 +34,29 @@ def line(console: Console, text: str, style: str = "") -> None:
 
 def requirements(console: Console, summary: Summary) -> None:
     """Print the failing requirements, then the others of each verdict: those that passed by number, others by name."""
-    by_verdict: defaultdict[Verdict, list[str]] = defaultdict(list)
-    titles = {}
-    for requirement, (info, total, cells) in summary.requirement_rows().items():
-        if cells:
-            by_verdict[total.verdict].append(requirement)
-            titles[requirement] = f"{wording.cell_words(total)}: {wording.titled(info)}"
-    failing = [(verdict, name) for verdict in Verdict if verdict.failing for name in by_verdict[verdict]]
-    for verdict, name in failing[:ROWS_SHOWN]:
-        line(console, f"{wording.GLYPHS[verdict]} {name:<7} {verdict}, {titles[name]}", style(verdict))
+    rows = {name: row for name, row in summary.requirement_rows().items() if row[2]}
+    failing = [
+        name for verdict in SEVERITY for name, row in rows.items() if row[1].failed and row[1].verdict is verdict
+    ]
+    for name in failing[:ROWS_SHOWN]:
+        info, total, _ = rows[name]
+        words = f"{total.verdict}, {wording.cell_words(total)}: {wording.titled(info)}"
+        line(console, f"{wording.GLYPHS[total.verdict]} {name:<7} {words}", style(total.verdict))
     if len(failing) > ROWS_SHOWN:
-        left = " ".join(name for _, name in failing[ROWS_SHOWN:])
+        left = " ".join(failing[ROWS_SHOWN:])
         line(console, f"✗ {len(failing) - ROWS_SHOWN} more fail: {left}", "red")
+    by_verdict: defaultdict[Verdict, list[str]] = defaultdict(list)
+    of_model = 0
+    for name, (info, total, _) in rows.items():
+        if total.verdict is Verdict.PASS and info.judged_on == MODEL:
+            of_model += 1
+        elif not total.failed:
+            by_verdict[total.verdict].append(name)
     for verdict in Verdict:
         names = by_verdict[verdict]
-        if names and not verdict.failing:
-            named = "" if verdict is Verdict.PASS else f"  {' '.join(names)}"
+        apart = f"  and {of_model} on the kit's own model" if of_model else ""
+        named = apart if verdict is Verdict.PASS else f"  {' '.join(names)}"
+        if names or (of_model and verdict is Verdict.PASS):
             line(console, f"{wording.GLYPHS[verdict]} {verdict:<14} {len(names):>3}{named}", style(verdict))
     line(console, wording.coverage(summary), "dim")
 

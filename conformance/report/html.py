@@ -1,9 +1,10 @@
-"""``index.html``: one file that opens from a disk without a network and contains no scripts.
+"""``index.html``: one file that opens from a disk without a network, and needs no script.
 
-The page says first what came out, then why. Its parts: the strip; decoders with the matrices of requirements and Cases;
-requirements by servers; failures; what did not run; the census of exercised rules; and the run's environment. A failure
-shows its bytes aligned by field and the command that repeats it; those of a decoder stand on its own page. The content
-policy allows the page's style by its hash and forbids everything else.
+The first screen says what came out, which bytes differ, the worst kinds of failure, and whether the subject may ship.
+Then: decoders with their matrices; requirements by servers; failures by requirement and kind; and, folded, deviations,
+what did not run, versions, census, checks, environment. A failure shows its bytes aligned by field and the command that
+repeats it; those of a decoder stand on its own page. A short script filters, copies commands, and opens what a link
+names. The content policy allows style and script by their hashes and forbids everything else.
 """
 
 from __future__ import annotations
@@ -14,46 +15,39 @@ import itertools
 import re
 import shlex
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import resources
 from importlib.metadata import version
 from importlib.util import cache_from_source
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.messages import printable
 from conformance.report import cards, evidence, lob_sketch, wording
+from conformance.report.cells import Cell
+from conformance.report.kinds import kinds_of, worst
 from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import COUNTERS, RunOutcome
 from conformance.stream import DECODER, MODEL, RUN_FILE, RequirementInfo
-from conformance.verdict import SEVERITY, Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from jinja2 import BytecodeCache
     from jinja2.bccache import Bucket
 
+    from conformance.report.kinds import FailureKind
     from conformance.report.results import Summary
-    from conformance.stream import CaseVerdict, Subject
+    from conformance.stream import Subject
 
-PER_SIGNATURE, IN_ALL = 5, 200  # failures shown with evidence; run.jsonl has the first ones of each block
+PER_KIND: Final = 5  # failures shown with evidence; run.jsonl has the first ones of each block
+IN_ALL: Final = 200  # cases without result
+WORST: Final = 5  # kinds on the first screen
+FEW: Final = 12  # rows of a matrix that nothing folds
+Rows = dict[str, tuple[RequirementInfo, Cell, dict[str, Cell]]]
 _NOT_ANCHOR = re.compile(r"[^\w.:/@-]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """One case and subject, with every verdict about it."""
-
-    anchor: str
-    verdicts: tuple[CaseVerdict, ...]
-
-    @property
-    def worst(self) -> CaseVerdict:
-        """The verdict that heads the article."""
-        return min(self.verdicts, key=lambda verdict: SEVERITY.index(verdict.verdict))
 
 
 def write_html(summary: Summary, path: Path) -> None:
@@ -84,12 +78,22 @@ def render(package: str, template: str, extra_style: str, **context: Any) -> str
         sentence=wording.sentence,
         spaced=evidence.spaced,
         quoted=shlex.quote,
+        identity=id,
         printable=printable,
     )
     environment.globals.update(tone=_tone, glyphs=wording.GLYPHS, evidence_rows=evidence.rows)
-    style = resources.files("conformance.report").joinpath("templates/report.css").read_text("utf-8") + extra_style
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return environment.get_template(template).render(style=style, style_hash=digest, **context)
+    style, script = _template("report.css") + extra_style, _template("report.js")
+    own = {"style": style, "style_hash": _hash(style), "script": script, "script_hash": _hash(script)}
+    return environment.get_template(template).render(**own, **context)
+
+
+def _template(name: str) -> str:
+    return resources.files("conformance.report").joinpath("templates", name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    """The hash by which a content policy allows an inline style or script."""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _bytecode(package: str) -> BytecodeCache:
@@ -123,8 +127,8 @@ def _groups(rows: dict[str, Any]) -> dict[str, list[str]]:
 def _context(summary: Summary) -> dict[str, Any]:
     rows = summary.requirement_rows()
     held = summary.matrix.holds
-    failures = _failures(verdict for verdict in summary.failures if not held(verdict))
-    shown = _shown(failures)
+    kinds = kinds_of(summary, [verdict for verdict in summary.failures if not held(verdict)])
+    anchors = _anchors(kinds)
     not_passed = [v for v in summary.others if v.verdict is not Verdict.PASS and not held(v)]
     subjects = [subject for subject in summary.subjects.values() if not summary.matrix.shows(subject)]
     columns, models = ([s for s in subjects if (s.role == MODEL) is of_model] for of_model in (False, True))
@@ -142,7 +146,8 @@ def _context(summary: Summary) -> dict[str, Any]:
         ],
         "verdicts": [(verdict, summary.verdicts[verdict]) for verdict in Verdict],
         "columns": columns,
-        "judged": _judged_on(columns, rows),
+        "judged": (judged := _judged_on(columns, rows)),
+        "judged_verdicts": {row[1].verdict for row in judged.values()},
         "models": models,
         "judged_on_models": _judged_on(models, rows),
         "rows": rows,
@@ -151,8 +156,13 @@ def _context(summary: Summary) -> dict[str, Any]:
         "unconfirmed": wording.UNCONFIRMED,
         "coverage": summary.coverage(),
         "coverage_words": wording.coverage(summary),
-        "failures": shown,
-        "failures_total": len(failures),
+        "figures": summary.figures,
+        "log_bytes": wording.sentence(wording.bytes_of_the_log(summary)),
+        "ship": wording.may_ship(summary),
+        "worst": worst(kinds, WORST),
+        "kinds": kinds,
+        "anchors": anchors,
+        "failing": _by_requirement(kinds, rows),
         "failed_cases": sum(
             totals.failed for key, totals in summary.checks.items() if key not in summary.matrix.checks
         ),
@@ -163,6 +173,7 @@ def _context(summary: Summary) -> dict[str, Any]:
         "mix": summary.census.mix(),
         "not_exercised": len(summary.census.not_exercised()) if summary.census else 0,
         "deviations": summary.deviations(),
+        "deviating": _deviations_of(summary),
         "asked": summary.asked,
         "asked_rows": _asked_rows(summary),
         "lob_updates": summary.lob_updates,
@@ -171,9 +182,10 @@ def _context(summary: Summary) -> dict[str, Any]:
         "notices": list(wording.notices(summary.notices)),
         "table_findings": [wording.table_finding(row) for row in summary.table_findings()],
         "cell_words": wording.cell_words,
+        "row_groups": _row_groups,
         "links": cards.links,
         "script_command": cards.script_command,
-        "per_signature": PER_SIGNATURE,
+        "per_kind": PER_KIND,
         "stream_file": RUN_FILE,
         **_decoders(summary),
     }  # fmt: skip
@@ -253,28 +265,48 @@ def _tone(verdict: Verdict | RunOutcome) -> str:
     return "quiet"
 
 
-def _failures(verdicts: Iterable[CaseVerdict]) -> list[Failure]:
-    grouped: defaultdict[tuple[str, str], list[CaseVerdict]] = defaultdict(list)
-    for verdict in verdicts:
-        grouped[verdict.case, verdict.subject].append(verdict)
+def _anchors(kinds: list[FailureKind]) -> dict[int, str]:
+    """An id for each record of a failure that is shown, by the identity of the record."""
+    out: dict[int, str] = {}
     taken: set[str] = set()
-    out: list[Failure] = []
-    for (case, subject), members in grouped.items():
-        own = anchor(case)
-        if own in taken:  # the case failed for another subject too
-            own = f"{own}--{anchor(subject)}"
+    for verdict in (verdict for kind in kinds for verdict in kind.verdicts[:PER_KIND]):
+        own = anchor(verdict.case)
+        for more in (anchor(verdict.subject), anchor(verdict.requirement)):
+            own = f"{own}--{more}" if own in taken else own
+        while own in taken:
+            own += "-"
         taken.add(own)
-        out.append(Failure(own, tuple(members)))
-    return sorted(out, key=lambda failure: SEVERITY.index(failure.worst.verdict))
-
-
-def _shown(failures: list[Failure]) -> list[Failure]:
-    """A few of each signature, so that one frequent failure does not hide the others."""
-    seen: defaultdict[str, int] = defaultdict(int)
-    out: list[Failure] = []
-    for failure in failures:
-        signature = failure.worst.signature or failure.anchor
-        seen[signature] += 1
-        if seen[signature] <= PER_SIGNATURE and len(out) < IN_ALL:
-            out.append(failure)
+        out[id(verdict)] = own
     return out
+
+
+def _by_requirement(kinds: list[FailureKind], rows: Rows) -> dict[str, list[FailureKind]]:
+    """The kinds of each requirement that they are filed under, in the order of the catalogue."""
+    out: dict[str, list[FailureKind]] = {name: [] for name in rows}
+    for kind in kinds:
+        out.setdefault(kind.requirement, []).append(kind)
+    return {name: own for name, own in out.items() if own}
+
+
+def _deviations_of(summary: Summary) -> dict[str, list[str]]:
+    """The listed deviations that explain cases of each requirement."""
+    out: dict[str, list[str]] = {}
+    for entry in summary.deviations():
+        for name in entry["requirements"]:
+            out.setdefault(name, [])
+            if entry["id"] not in out[name]:
+                out[name].append(entry["id"])
+    return out
+
+
+def _row_groups(rows: Rows) -> list[tuple[str, Rows]]:
+    """The rows of a matrix: those that stay in sight, then those to be folded, each part with its title."""
+    failing = {name: row for name, row in rows.items() if row[1].failed}
+    passed = {name: row for name, row in rows.items() if row[1].verdict is Verdict.PASS}
+    others = {name: row for name, row in rows.items() if name not in failing and name not in passed}
+    if len(rows) <= FEW:
+        return [("", {**failing, **others, **passed})]
+    words = ", ".join(
+        f"{count} {verdict}" for verdict, count in Counter(row[1].verdict for row in others.values()).items()
+    )
+    return [("", failing), (words, others), (f"{len(passed)} passed", passed)]

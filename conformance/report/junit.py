@@ -67,6 +67,8 @@ def _suite(root: ET.Element, summary: Summary, subject: str) -> ET.Element:
         "profile": run.profile if run else None,
         "role": known.role if known else None,
         "version": known.version if known else None,
+        **{name.replace("_", "-"): figure for name, figure in summary.figures.to_json().items() if name != "ended"},
+        **{f"ended {program}": kinds for program, kinds in summary.figures.ended.items()},
     }
     for name, value in facts.items():
         if value is not None:

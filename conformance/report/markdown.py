@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.report import wording
-from conformance.report.results import Coverage
+from conformance.report.kinds import kinds_of, worst
 from conformance.report.subjects.markdown import matrix
 from conformance.verdict import Verdict
 
@@ -38,7 +38,7 @@ def build(summary: Summary) -> Iterator[str]:
 
 
 def _requirements(summary: Summary) -> Iterator[str]:
-    rows, coverage = summary.requirement_rows(), summary.coverage()
+    rows = summary.requirement_rows()
     shown = {
         name: row
         for name, row in rows.items()
@@ -46,10 +46,8 @@ def _requirements(summary: Summary) -> Iterator[str]:
     }
     if not shown and summary.matrix:
         return
-    judged = [rows[name][1].verdict for name, state in coverage.items() if state is Coverage.JUDGED]
-    passed, count = judged.count(Verdict.PASS), wording.plural(len(judged), "judged requirement")
     yield ""
-    yield f"{passed} of {count} passed; {wording.coverage(summary)}."
+    yield f"{wording.coverage(summary)}."
     if all(cell.verdict is Verdict.PASS for _, cell, _ in shown.values()):
         return
     yield ""
@@ -76,8 +74,9 @@ def _deviations(summary: Summary) -> Iterator[str]:
 
 
 def _failures(summary: Summary) -> Iterator[str]:
-    distinct = {summary.kind_of(failure): failure for failure in reversed(summary.failures)}
-    for failure in list(distinct.values())[::-1][:FAILURES_SHOWN]:
+    kinds = kinds_of(summary)
+    for kind in worst(kinds, FAILURES_SHOWN):
+        failure = kind.first
         yield ""
         broken = ", ".join(failure.requirements)
         title = f"{wording.GLYPHS[failure.verdict]} {failure.verdict} **{broken}** `{failure.case}`"
@@ -85,3 +84,6 @@ def _failures(summary: Summary) -> Iterator[str]:
         if failure.replay:
             yield ""
             yield f"      {failure.replay}"
+    if len(kinds) > FAILURES_SHOWN:
+        yield ""
+        yield f"And {wording.plural(len(kinds) - FAILURES_SHOWN, 'more kind')} of failure."

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.exit_code import ExitCode
 from conformance.report.cells import Cell, CheckTotals, cell_of
 from conformance.report.census import Census
+from conformance.report.kinds import Figures, ended, kinds_of
 from conformance.report.matrix import Matrix
 from conformance.stream import (
     MODEL,
@@ -124,6 +125,7 @@ class Summary:
         self._shown: set[tuple[str, str]] = set()  # confirmed by its witness
         self._deviation_records: Counter[tuple[str, str]] = Counter()  # the same as verdict records name
         self._sampled = 0
+        self._updates_differing = 0
         for record in records:
             self.add(record)
 
@@ -185,6 +187,8 @@ class Summary:
                 self._shown.add((deviation, block.subject))
         for name in COUNTERS:
             self.counters[name] += getattr(block, name)
+        if block.updates_compared:
+            self._updates_differing += block.failures
         self.census.add(block)
 
     def _add_verdict(self, verdict: CaseVerdict) -> None:
@@ -396,6 +400,22 @@ class Summary:
         return {state: counts[state] for state in Coverage}
 
     @property
+    def figures(self) -> Figures:
+        """The counts that every report shows."""
+        rows, kinds = self.requirement_rows(), kinds_of(self)
+        judged = [rows[name][1] for name, state in self.coverage().items() if state is Coverage.JUDGED]
+        return Figures(
+            requirements_judged=len(judged),
+            requirements_passed=sum(cell.verdict is Verdict.PASS for cell in judged),
+            requirements_failed=sum(cell.failed > 0 for cell in judged),
+            kinds_failed=len(kinds),
+            cases_failed=self.failed,
+            updates_compared=self.counters["updates_compared"],
+            updates_differing=self._updates_differing,
+            ended=ended(kinds),
+        )
+
+    @property
     def trust(self) -> dict[str, str]:
         """The facts that a run took on trust, for lack of a rule, when it compared bytes: each with the part of it."""
         return self.run.trust if self.run and self.counters["bytes_compared"] else {}
@@ -476,6 +496,7 @@ class Summary:
                 requirement: _requirement(info, total, cells, coverage[requirement])
                 for requirement, (info, total, cells) in self.requirement_rows().items()
             },
+            "figures": self.figures.to_json(),
             "coverage": {state.value: count for state, count in self.coverage_counts().items()},
             "totals": {
                 "cases": self.cases,

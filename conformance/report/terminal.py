@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 from conformance.messages import printable
 from conformance.report import brief, cards, evidence, wording
 from conformance.report.brief import WARNING, style
+from conformance.report.kinds import kinds_of, worst
 from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import OWNERS, RunOutcome
 from conformance.stream import MODEL
-from conformance.verdict import SEVERITY, Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -305,12 +306,9 @@ def _asked(console: Console, summary: Summary) -> None:
 
 
 def _failures(console: Console, summary: Summary, most: int) -> None:
-    def order(verdict: CaseVerdict) -> tuple[int, bool]:
-        return SEVERITY.index(verdict.verdict), summary.kind_of(verdict) not in summary.findings
-
-    worst_first = sorted(summary.failures, key=order)  # then what was shrunk: which check failed first is chance
-    distinct = list({summary.kind_of(verdict): verdict for verdict in reversed(worst_first)}.values())[::-1]
-    for failure in distinct[:most]:
+    kinds = kinds_of(summary)
+    for kind in worst(kinds, most):
+        failure, finding = kind.first, kind.finding
         console.print()
         title = f"{failure.verdict} {failure.case} [{', '.join(failure.requirements)}] {failure.subject}"
         console.print(f"{wording.GLYPHS[failure.verdict]} {title}", style="red", markup=False)
@@ -318,14 +316,13 @@ def _failures(console: Console, summary: Summary, most: int) -> None:
         said += [wording.difference(failure)] if failure.field else []
         console.print(f"  {' '.join(said)}", markup=False, soft_wrap=True)
         _sides(console, failure)
-        finding = summary.findings.get(summary.kind_of(failure))
         if finding is not None and finding.replay != failure.replay:
             console.print(f"  {finding.replay}   (the smallest case)", style="bold", markup=False, soft_wrap=True)
         if failure.replay:
             console.print(f"  {failure.replay}", style="bold", markup=False, soft_wrap=True)
         _offers(console, failure)
-    if len(distinct) > most:
-        console.print(f"… and {wording.plural(len(distinct) - most, 'more kind')} of failure", style="red")
+    if len(kinds) > most:
+        console.print(f"… and {wording.plural(len(kinds) - most, 'more kind')} of failure", style="red")
 
 
 def _offers(console: Console, failure: CaseVerdict) -> None:

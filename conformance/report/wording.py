@@ -122,17 +122,17 @@ def _without_result(summary: Summary) -> set[str]:
 
 def headline(summary: Summary) -> str:
     """The outcome of the run in one sentence."""
-    counters = summary.counters
+    figures = summary.figures
     versions = server_versions(summary)
     against = f" with {', '.join(versions)}" if versions else ""
     if decoders := len(summary.matrix.judged) if summary.matrix else 0:
         against = f"{against}{' and' if versions else ' with'} {plural(decoders, 'decoder')}"
-    lost = counters["updates_given_up"]
+    lost = summary.counters["updates_given_up"]
     given_up = f"; {plural(lost, 'update')} given up behind the first difference of a row" if lost else ""
     compared = (
-        f"{plural(counters['updates_compared'], 'update')} compared byte for byte{against}: "
-        f"{plural(counters['mismatches'], 'mismatch')}{given_up}.{_of_the_profile(summary)}"
-        if counters["updates_compared"]
+        f"{plural(figures.updates_compared, 'update')} compared byte for byte{against}: "
+        f"{figures.updates_differing:,} differ{given_up}.{_of_the_profile(summary)}"
+        if figures.updates_compared
         else f"{plural(summary.cases, 'case')} judged{against}."
     )
     match summary.outcome:
@@ -142,7 +142,7 @@ def headline(summary: Summary) -> str:
             return f"{_except(summary)} {compared}{_fixed(summary)}"
         case RunOutcome.NONCONFORMANT:
             incomplete = "" if summary.complete else f" The run is incomplete: {summary.incomplete_reason}."
-            return f"{plural(summary.failed, 'case')} failed{_of_model(summary)}. {compared}{incomplete}"
+            return f"{failed(summary)} {compared}{incomplete}"
         case RunOutcome.REFUSED:
             return f"Every case was refused with an error: nothing is lost in silence, and nothing is read. {compared}"
         case RunOutcome.NOTHING:
@@ -151,6 +151,49 @@ def headline(summary: Summary) -> str:
             reason = summary.incomplete_reason or f"{summary.verdicts[Verdict.NOT_RUN]:,} selected cases did not run"
             until = f" Until then: {compared}" if summary.cases else ""
             return f"{sentence(reason.splitlines()[0])}{until}"  # what follows is detail: a server's log, say
+
+
+def failed(summary: Summary) -> str:
+    """``21 of 155 judged requirements fail in 45 kinds, 2,205 cases; the server died in 3, a replica in 4.``"""
+    figures = summary.figures
+    judged = plural(figures.requirements_judged, "judged requirement")
+    kinds, cases = plural(figures.kinds_failed, "kind"), plural(figures.cases_failed, "case")
+    died = ", ".join(
+        f"{program}{' died' if not index else ''} in {kinds:,}"
+        for index, (program, kinds) in enumerate(figures.ended.items())
+    )
+    verb = "fails" if figures.requirements_failed == 1 else "fail"
+    return (
+        f"{figures.requirements_failed:,} of {judged} {verb}: {kinds} of failure, {cases} failed{_of_model(summary)}"
+        f"{f'; {died}' if died else ''}."
+    )
+
+
+def bytes_of_the_log(summary: Summary) -> str:
+    """``0 of 1,000 updates differ``: whether the log has the predicted bytes."""
+    figures = summary.figures
+    if not figures.updates_compared:
+        return "no update of this run was compared"
+    return f"{figures.updates_differing:,} of {plural(figures.updates_compared, 'update')} differ"
+
+
+def may_ship(summary: Summary) -> str:
+    """Whether what was judged stands in the way of a release, in one sentence."""
+    figures, outcome = summary.figures, summary.outcome
+    met = [entry for entry in summary.deviations() if entry["verdict"] == "deviates"]
+    doubted = len({entry["id"] for entry in met if not entry["confirmed"]})
+    unconfirmed = f", {doubted:,} of them not confirmed on this version" if doubted else ""
+    judged = plural(figures.requirements_judged, "judged requirement")
+    match outcome:
+        case RunOutcome.NONCONFORMANT:
+            return f"Not as it is: {figures.requirements_failed:,} of {judged} failed."
+        case RunOutcome.CONFORMANT:
+            return f"Nothing of {judged} stands against it."
+        case RunOutcome.DEVIATES:
+            listed = plural(len({entry["id"] for entry in met}), "listed deviation")
+            return f"Nothing new stands against it: {listed}{unconfirmed}."
+        case _:
+            return "This run does not say."
 
 
 def _of_model(summary: Summary) -> str:
@@ -220,13 +263,15 @@ NEEDS = {
 
 
 def coverage(summary: Summary) -> str:
-    """How much of the catalogue this run judged: ``15 of 140 requirements judged, 26 as part of these, 99 not``."""
+    """How much of the catalogue this run judged: ``12 of 15 judged requirements passed, of 140; 26 as part of …``."""
+    figures = summary.figures
     counts = summary.coverage_counts()
     model = counts[Coverage.MODEL]
     apart = f"{model} on the kit's own model and not on the server, " if model else ""
     return (
-        f"{counts[Coverage.JUDGED]} of {plural(sum(counts.values()), 'requirement')} judged, "
-        f"{counts[Coverage.WITHIN]} as part of these, {apart}{counts[Coverage.NOT_JUDGED]} not judged"
+        f"{figures.requirements_passed} of {plural(figures.requirements_judged, 'judged requirement')} passed; "
+        f"of all {sum(counts.values())} requirements, {counts[Coverage.WITHIN]} judged as part of these, "
+        f"{apart}{counts[Coverage.NOT_JUDGED]} not judged"
     )
 
 

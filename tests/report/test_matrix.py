@@ -177,10 +177,10 @@ def pages(report: Path) -> Iterator[tuple[str, str]]:
     )
 
 
-def test_pages_have_no_script_no_picture_and_each_id_once(report: Path) -> None:
+def test_pages_have_no_picture_and_each_id_once(report: Path) -> None:
     for name, text in pages(report):
         tags = Tags(text).tags
-        assert not {tag for tag, _ in tags} & {"script", "img", "iframe"}, name
+        assert not {tag for tag, _ in tags} & {"img", "iframe"}, name
         assert not [a for _, a in tags if "style" in a or "src" in a or any(key.startswith("on") for key in a)], name
         ids = [a["id"] for _, a in tags if a.get("id")]
         assert len(ids) == len(set(ids)), name
@@ -252,8 +252,8 @@ def test_what_subjects_say_is_text_on_every_page(tmp_path: Path) -> None:
         ):  # fmt: skip
             directory.write(record)
         directory.render()
-    for _, text in pages(tmp_path):
-        assert "<script" not in text
+    for name, text in pages(tmp_path):
+        assert text.count("<script") == (name == "index.html")
         assert "javascript:" not in text
     written = (tmp_path / "subjects.md").read_text()
     assert written.count("<script") == written.count("\\<script") > 0

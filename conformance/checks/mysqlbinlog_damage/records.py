@@ -64,6 +64,7 @@ def _show(block: BlockRecord, item: PrintedLog, signature: str, deviation: str |
         message=item.message,
         signature=signature,
         deviation=deviation,
+        ends="" if item.crash is None else item.crash.ends,
         nearest="" if deviation is not None else nearest_crash(lab.deviations, item.crash),
         **stored.fields,
     )

@@ -1,0 +1,113 @@
+"""Requirement → kind of failure → Case: the one model behind the counts of every report.
+
+Page, terminal, ``summary.md``, ``junit.xml`` and ``results.json`` take their figures from :class:`Figures`, and their
+failures from :func:`kinds_of`, so that no two of them count or order in their own way.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.verdict import SEVERITY, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from conformance.report.results import Summary
+    from conformance.stream import CaseVerdict, Finding
+
+SHORT: Final = 100  # characters of a side that fits into a line
+ENDED: Final = "a program"  # where a record does not say which program died
+
+
+@dataclass(frozen=True, slots=True)
+class FailureKind:
+    """Failures of one signature, of a decoder apart from those of other decoders.
+
+    ``verdicts``: the records of its Cases, worst first. Of a frequent kind, a run records the first ones of each block.
+    """
+
+    verdicts: tuple[CaseVerdict, ...]
+    finding: Finding | None
+
+    @property
+    def first(self) -> CaseVerdict:
+        """The record that stands for the kind."""
+        return self.verdicts[0]
+
+    @property
+    def requirement(self) -> str:
+        """The requirement that the kind is filed under."""
+        return self.first.requirements[0]
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """All requirements that its Cases break."""
+        return tuple(dict.fromkeys(name for verdict in self.verdicts for name in verdict.requirements))
+
+    @property
+    def cause(self) -> str:
+        """What its first Case broke, in a line: the message, then both sides where they are short."""
+        first = self.first
+        sides = [" ".join((side or "nothing").split()) for side in (first.expected, first.got)]
+        told = first.verdict is Verdict.CRASH or first.expected == first.got or max(map(len, sides)) > SHORT
+        both = "" if told else f"expected {sides[0]}, got {sides[1]}"
+        return ": ".join(filter(None, (first.message.rstrip("."), both)))
+
+
+def kinds_of(summary: Summary, failures: Sequence[CaseVerdict] | None = None) -> list[FailureKind]:
+    """The kinds of these failures, or of all: worst first, in the order of the catalogue, then what was shrunk."""
+    grouped: defaultdict[tuple[str, str | None], list[CaseVerdict]] = defaultdict(list)
+    for failure in summary.failures if failures is None else failures:
+        grouped[summary.kind_of(failure)].append(failure)
+    out = [
+        FailureKind(tuple(sorted(members, key=_severity)), summary.findings.get(key))
+        for key, members in grouped.items()
+    ]
+    order = {name: place for place, name in enumerate(summary.requirement_rows())}
+    return sorted(out, key=lambda kind: (_severity(kind.first), order[kind.requirement], kind.finding is None))
+
+
+def worst(kinds: Sequence[FailureKind], most: int) -> list[FailureKind]:
+    """The first kinds of different requirements; then, where there is room, the next ones."""
+    seen: set[str] = set()
+    first: list[FailureKind] = []
+    rest: list[FailureKind] = []
+    for kind in kinds:
+        (rest if kind.requirement in seen else first).append(kind)
+        seen.add(kind.requirement)
+    return [*first, *rest][:most]
+
+
+def ended(kinds: Sequence[FailureKind]) -> dict[str, int]:
+    """The programs that died, each with the kinds of failure that end it; the most frequent first."""
+    crashes = (kind.first for kind in kinds if kind.first.verdict is Verdict.CRASH)
+    return dict(Counter(crash.ends or ENDED for crash in crashes).most_common())
+
+
+def _severity(verdict: CaseVerdict) -> int:
+    return SEVERITY.index(verdict.verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The counts of a run that every report shows (:attr:`conformance.report.results.Summary.figures`).
+
+    ``ended`` as :func:`ended` gives it. ``updates_differing``: updates whose bytes of the log
+    are not as predicted, those that a listed deviation explains left out.
+    """
+
+    requirements_judged: int
+    requirements_passed: int
+    requirements_failed: int
+    kinds_failed: int
+    cases_failed: int
+    updates_compared: int
+    updates_differing: int
+    ended: dict[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """The ``figures`` of ``results.json``."""
+        return asdict(self)
