@@ -23,6 +23,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from conformance.checks.conftest import pytest_configure as markers_of_checks
+from tests.planted import COLLECTED
 from tests.sampling import leave_samples
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Long are files with tests that start servers or Spark, or that are marked ``slow``. The short ones come last, so
     that all workers end together.
     """
+    if {config.rootpath / argument for argument in config.args} == {config.rootpath / "tests"}:
+        config.stash[COLLECTED] = [*items]
     leave_samples(items)
     if "nightly" not in config.option.markexpr:
         nightly = {item for item in items if item.get_closest_marker("nightly")}

@@ -26,6 +26,7 @@ ROOT: Final = Path(__file__).parents[1]
 LEAST: Final = 2  # faults of a requirement with checks of its own
 NO_REQUIREMENT: Final = "none"
 EVERY_NIGHT: Final = ("-m", "nightly or not nightly")  # the tests of the night too
+COLLECTED: Final = pytest.StashKey[list[pytest.Item]]()  # all tests, those of the night too, where a run collects all
 
 
 @dataclass(frozen=True, slots=True)

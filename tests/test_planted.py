@@ -10,9 +10,9 @@ import pytest
 
 from conformance.requirements.catalogue import REQUIREMENTS
 from tests.faults.catalogue import ROOT
-from tests.faults.census import benches, by_requirement, by_tests
+from tests.faults.census import benches, by_kinds, by_requirement, by_tests
 from tests.faults.page import PAGE, page
-from tests.planted import LEAST, NO_REQUIREMENT, Planted, Tally, parts, table
+from tests.planted import COLLECTED, LEAST, NO_REQUIREMENT, Planted, Tally, parts, planted_by, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,9 +113,13 @@ def test_a_requirement_that_is_none_is_told() -> None:
 
 
 @pytest.fixture(scope="module")
-def collected() -> list[Planted]:
-    """The faults that tests plant. Collecting all tests takes long, so it is done once."""
-    return by_tests()
+def collected(request: pytest.FixtureRequest) -> list[Planted]:
+    """The faults that tests plant. Collecting takes long: where this run collected all tests, it is not repeated."""
+    items = request.config.stash.get(COLLECTED, None)
+    if items is None:
+        return by_tests()
+    found = ((item.nodeid, planted_by(item)) for item in items)
+    return by_kinds((test, fault.name, fault.requirements) for test, fault in found if fault is not None)
 
 
 def test_every_requirement_with_checks_of_its_own_has_faults(collected: list[Planted]) -> None:

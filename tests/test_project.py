@@ -79,7 +79,12 @@ def test_the_entry_of_ci_is_executable_and_parses() -> None:
 
 def test_data_files_lie_inside_the_packages() -> None:
     package = resources.files("conformance.report")
-    for name in ("templates/report.html.j2", "templates/report.css", "schemas/results.schema.json"):
+    for name in (
+        "templates/report.html.j2",
+        "templates/report.css",
+        "templates/report.js",
+        "schemas/results.schema.json",
+    ):
         assert package.joinpath(name).is_file()
 
 

@@ -76,7 +76,7 @@ def test_the_summary_says_version_seed_census_and_where_the_report_is(
     green: tuple[Path, Ended], server: ProcessServer
 ) -> None:
     report, end = green
-    for words in (server.version, "seed 7", "300 updates", "0 mismatches", "census", "updates/s", str(report.name)):
+    for words in (server.version, "seed 7", "300 updates", "0 differ", "census", "updates/s", str(report.name)):
         assert words in end.out, end.text
     assert "Traceback" not in end.text
     assert "INTERNALERROR" not in end.text

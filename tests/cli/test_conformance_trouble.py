@@ -84,6 +84,7 @@ def test_a_refused_login_ends_with_3_and_shows_no_password(server: ProcessServer
     assert "guessed-wrongly" not in end.text
 
 
+@pytest.mark.nightly
 @live
 def test_a_server_without_a_binary_log_cannot_be_judged(installation: Installation, tmp_path: Path) -> None:
     end = refused("--server-option", "skip-log-bin", place=tmp_path)
@@ -276,6 +277,7 @@ def test_a_full_disk_under_cache_or_servers_is_named(
         subprocess.run(["umount", str(small)], check=True)
 
 
+@pytest.mark.nightly
 def test_a_closed_standard_output_does_not_end_the_report(tmp_path: Path) -> None:
     read, write = os.pipe()
     os.close(read)

@@ -29,6 +29,7 @@ def source(server: ProcessServer) -> Iterator[Source]:
         yield Source(connection, schema)
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("case", ALTERS["case"], ids=lambda case: case["title"])
 def test_an_everyday_alter_is_followed_or_refused(source: Source, case: dict[str, Any]) -> None:
     log = source.begin()

@@ -157,6 +157,7 @@ def test_options_that_a_recording_decides_are_refused(recorded: tuple[Path, Ende
     assert "a recording is judged" in end.err
 
 
+@pytest.mark.nightly
 def test_a_recording_that_was_interrupted_says_so(installation: Installation, tmp_path: Path) -> None:
     words = ("-r", "FR1", "--updates", "100000", "--jobs", "1", "--record", "recording")
     program = started("conformance", *words, cwd=tmp_path)

@@ -76,6 +76,7 @@ def test_a_server_that_cannot_be_had_is_an_error_not_a_pass(tmp_path: Path) -> N
     assert "passed" not in done.stdout.splitlines()[-1]
 
 
+@pytest.mark.nightly
 def test_a_report_in_a_foreign_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     done = run(tmp_path, *NONE, "--binlog-lab-report", ".")

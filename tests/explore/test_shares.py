@@ -119,6 +119,7 @@ def test_a_worker_without_the_runs_server_is_an_error_of_the_run(find: Any, said
         take_rows(given, [plan], [row])
 
 
+@pytest.mark.nightly
 @pytest.mark.live
 @pytest.mark.planted
 def test_two_processes_find_one_fault_together(

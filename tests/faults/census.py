@@ -97,10 +97,10 @@ def by_tests() -> list[Planted]:
     done = subprocess.run([sys.executable, "-c", _COLLECT], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{done.stderr[-3000:]}\n")
-    return planted_by(json.loads(done.stdout.rstrip().rpartition("\n")[2]))
+    return by_kinds(json.loads(done.stdout.rstrip().rpartition("\n")[2]))
 
 
-def planted_by(collected: Iterable[tuple[str, str, Sequence[str]]]) -> list[Planted]:
+def by_kinds(collected: Iterable[tuple[str, str, Sequence[str]]]) -> list[Planted]:
     """Faults from tests, their names and requirements; what several tests of a kind plant counts once."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for test, name, requirements in collected:

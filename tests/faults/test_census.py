@@ -9,7 +9,7 @@ import pytest
 from tests.faults import census
 from tests.faults.__main__ import main
 from tests.faults.catalogue import FAULTS, LIVE_FAULTS, ORACLE_FAULTS
-from tests.faults.census import benches, by_kind, by_requirement, kind_of, planted_by, table
+from tests.faults.census import benches, by_kind, by_kinds, by_requirement, kind_of, table
 from tests.faults.page import page, recorded
 from tests.faults.servers.catalogue import SERVER_FAULTS
 from tests.faults.spark.catalogue import FAULTS as BUDGET_FAULTS
@@ -24,7 +24,7 @@ def test_the_first_kind_that_fits_has_a_test() -> None:
 
 
 def test_what_two_tests_plant_counts_once_with_the_requirements_of_both() -> None:
-    found = planted_by(
+    found = by_kinds(
         [("tests/checks/a.py", "f", ("FR1",)), ("tests/checks/b.py", "f", ("FR2",)), ("tests/fuzz/c.py", "f", ())]
     )
     assert found == [Planted("f", ("FR1", "FR2"), "checks"), Planted("f", (), "fuzzing")]

@@ -71,11 +71,13 @@ def code_of(place: ast.stmt) -> CodeType:
     return compile(ast.unparse(place), "module", "exec")
 
 
+@pytest.mark.sampled(250)
 @pytest.mark.parametrize("edit", EVERY_FAULT, ids=lambda edit: edit.id)
 def test_a_fault_makes_another_program_of_its_module(edit: Fault) -> None:
     assert code_of(changed(edit)) != code_of(scope(tree(edit.at), edit.run["where"]))
 
 
+@pytest.mark.sampled(120)
 @pytest.mark.parametrize("edit", EVERY_FAULT, ids=lambda edit: edit.id)
 def test_a_fault_changes_the_same_where_every_variable_has_another_name(edit: Fault) -> None:
     place = scope(tree(edit.at), edit.run["where"])

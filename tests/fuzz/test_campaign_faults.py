@@ -49,6 +49,7 @@ def test_a_faulty_server_is_reported_by_statements(fault: Fault, tmp_path: Path)
     reported(found, fault.verdict)
 
 
+@pytest.mark.sampled(7)
 @each(planted_transactions.FAULTS)
 def test_a_faulty_applier_is_reported(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plant_applier(monkeypatch, Faulty(fault, faultless_applier))
@@ -60,6 +61,7 @@ def test_a_faulty_applier_is_reported(fault: Fault, tmp_path: Path, monkeypatch:
     reported(found, fault.verdict)
 
 
+@pytest.mark.sampled(6)
 @each([*CRASH_FAULTS, *MALFORMED_FAULTS, *OF_DAMAGE])
 def test_a_server_that_fails_at_damage_in_another_way_than_listed_is_reported(fault: Fault, tmp_path: Path) -> None:
     found = campaign(tmp_path, MALFORMED, STATEMENTS, answer=Faulty(fault, as_released), equal=1000)

@@ -75,6 +75,7 @@ def test_a_merge_keeps_one_input_for_each_that_reaches_the_same(toy: Callable[[s
     assert large not in read_archive(tmp_path / "long.zip")
 
 
+@pytest.mark.nightly
 def test_the_reach_of_a_corpus_is_counted_without_the_fuzzer(tmp_path: Path) -> None:
     (target,) = find(["jsonb-decode"])
     number, modules = reach([target], tmp_path)

@@ -70,6 +70,7 @@ def test_a_loop_in_a_loop_is_found_by_a_targets_seeds(
     assert found(target).startswith("work grows faster than the input in planted.planted")
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", target_names())
 def test_the_work_of_every_target_is_in_proportion(name: str) -> None:
     target = load(name)
@@ -172,6 +173,7 @@ def test_a_sandbox_looks_at_growth_where_it_is_asked_to(toy: Callable[[str], Tar
         assert sandbox.run(b"TOYSabcdef").kind == PASSED
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("atheris")
 def test_a_loop_in_a_loop_is_a_finding_of_a_run(toy: Callable[[str], Target], store: Store) -> None:
     campaign = run([toy("slow"), toy("clean")], Budget(runs=5000), store, jobs=2, show=lambda _: None)

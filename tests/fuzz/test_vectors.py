@@ -10,6 +10,7 @@ from tests.seeds import VECTORS
 LONGEST = 120_000  # bytes; the few longer documents differ from these in their length alone
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", VECTORS)
 def test_the_invariant_holds_for_all_vectors(name: str) -> None:
     target = load(name)

@@ -30,6 +30,7 @@ FREE = 48  # bytes that every input is taken to have more; with caches that othe
 COMPRESSED = {"compressed", "bomb"}
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", target_names())
 def test_every_seed_takes_steps_in_proportion_to_its_bytes(name: str) -> None:
     target = load(name)

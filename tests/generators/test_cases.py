@@ -48,6 +48,7 @@ def test_the_first_steps_do_not_depend_on_how_many_follow() -> None:
         assert long.steps[-1].commit
 
 
+@pytest.mark.nightly
 def test_the_server_refuses_no_usual_step() -> None:
     """``taken`` asserts it; and no two rows ever get the same selector."""
     seen: Counter[str] = Counter()

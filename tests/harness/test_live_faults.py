@@ -125,6 +125,7 @@ def test_without_a_fault_the_planted_case_passes(
     assert found.exit_code == 0
 
 
+@pytest.mark.sampled(4)
 @each(planted.DOCTORED.values())
 def test_a_doctored_observation_fails_the_checks_it_concerns(
     record: Callable[..., Recorded], monkeypatch: pytest.MonkeyPatch, fault: Fault
@@ -180,6 +181,7 @@ def never_partial(*arguments: Any, **options: Any) -> Any:
     return decision._replace(partial=False, data=after) if decision.partial else decision
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("target", "faulty", "checks"),
     [

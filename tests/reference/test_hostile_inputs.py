@@ -27,6 +27,7 @@ _SMALL, _LARGE = 2_000, 6_000
 _SPARE = 160 << 10  # bytes that a reader may take whatever the input: caches, tables, the first look at a module
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.id)
 def test_work_and_memory_are_bounded_by_the_input(shape: Shape) -> None:
     small, large = shape.make(_SMALL), shape.make(_LARGE)

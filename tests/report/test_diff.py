@@ -60,6 +60,7 @@ def changes(diff: Diff) -> tuple[dict[str, Change], dict[str, Change]]:
     }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("before", "after", "requirement", "case"),
     [

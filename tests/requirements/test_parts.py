@@ -39,6 +39,7 @@ FAULTS: Final[tuple[Fault, ...]] = tuple(
 )
 
 
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.requirement}-{fault.id}")
 def test_a_fault_of_a_part_is_caught_and_nothing_else_is(fault: Fault) -> None:
     assert not fault.change(False), "the judge finds something where nothing is wrong"

@@ -52,6 +52,7 @@ def check(by: str, folder: Path) -> None:
             check_batches(NAMES["02-partial-off-same-sql"])
 
 
+@pytest.mark.sampled(8)
 @each(SOURCE_FAULTS)
 def test_a_fault_of_the_data_source_is_caught(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fault.change(monkeypatch)

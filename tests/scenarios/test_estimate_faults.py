@@ -37,6 +37,7 @@ KIND = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.live
 @each(fault for fault in ESTIMATE_FAULTS if fault.at in ("bounds", "leaves", "rows"))
 def test_a_fault_is_caught_by_what_a_real_server_wrote(

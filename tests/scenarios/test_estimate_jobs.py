@@ -37,6 +37,7 @@ def estimate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     return estimated
 
 
+@pytest.mark.nightly
 def test_all_logs_together_and_one(estimate: Estimate) -> None:
     for words in ((*LOGS,), ("--format", "json", LOG)):
         alone = estimate(*words)

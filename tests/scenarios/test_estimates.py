@@ -145,6 +145,7 @@ def test_updates_of_single_values_are_estimated_within_one_per_cent() -> None:
 # -------------------------------------------------------------------------------------------------------- a real server
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.live
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_real_server_s_costs_are_between_the_bounds(kind: str, estimate_logs: Path) -> None:

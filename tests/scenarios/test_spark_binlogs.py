@@ -44,6 +44,7 @@ def plain(value: Any) -> Any:
     return value.decode() if isinstance(value, bytes) else value
 
 
+@pytest.mark.nightly
 def test_rows_are_those_of_the_core_and_problems_are_among_them(load: Any, logs: Path) -> None:
     found = [plain(tuple(row)) for row in load(logs, splitBytes="8k").collect()]
     assert sorted(found, key=repr) == sorted(

@@ -25,6 +25,7 @@ def cells_of(name: str) -> list[int]:
     return [cell for cell in range(matrix.cells) if int(matrix.cell(cell).get("size", 0)) <= SMALL_SIZE]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", matrix_names())
 def test_a_matrix_holds_on_a_few_scenarios_of_each_cell(name: str) -> None:
     matrix = load_matrix(name)

@@ -55,6 +55,7 @@ def test_an_empty_list_is_no_data_and_a_hint(empty: dict[str, str]) -> None:
     }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

@@ -169,6 +169,7 @@ def test_the_items_pass_on_a_server_that_is_right(found: Recorded) -> None:
     assert found.exit_code == 0
 
 
+@pytest.mark.sampled(6)
 @each(FAULTS)
 def test_a_planted_fault_fails_its_item(found: Recorded, fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     plant_in_outcomes(monkeypatch, Injector, "run", fault)

@@ -94,6 +94,7 @@ def test_the_items_pass_on_a_server_that_is_right(found: Recorded) -> None:
     assert found.lab._applier.session().variable("global.replica_exec_mode") == "STRICT"
 
 
+@pytest.mark.sampled(4)
 @each(SCHEMA_FAULTS)
 def test_a_fault_on_another_table_fails_its_item(
     found: Recorded, fault: Fault, monkeypatch: pytest.MonkeyPatch
@@ -108,6 +109,7 @@ def test_a_fault_of_an_applier_fails_its_item(found: Recorded, fault: Fault, mon
     found.catches(fault, CHECKS[fault.requirement])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.planted("SC5")
 @each(DAMAGE_FAULTS)
 def test_a_fault_of_an_applier_that_meets_damage_fails_its_item(

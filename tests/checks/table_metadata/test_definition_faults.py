@@ -153,6 +153,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SIZES["table_metadata/bytes"], "quick", 30)
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.usefixtures("few")
 @each([*MAP_FAULTS, *MODE_FAULTS])
 def test_a_fault_of_the_event_breaks_its_own_sentence(monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:

@@ -53,6 +53,7 @@ def test_each_row_of_the_table_counts() -> None:
     assert "ROWS_QUERY_LOG_EVENT.length_byte" in names
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("part", "change"),
     [

@@ -81,6 +81,7 @@ def test_a_server_that_refuses_what_9_7_4_stores_passes() -> None:
             assert judge_injection(item, refused).verdict is Verdict.PASS
 
 
+@pytest.mark.sampled(7)
 @each(FAULTS)
 def test_a_planted_fault_is_caught_wherever_it_shows(fault: Fault) -> None:
     assert_caught_wherever_it_shows(fault, SAFE, outcome_of, judge_injection)

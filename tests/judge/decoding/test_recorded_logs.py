@@ -56,6 +56,7 @@ def test_every_change_that_is_left_out_is_a_silent_loss(name: str) -> None:
         assert kinds == ["missing change"]
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_value_that_is_left_out_or_nulled_is_found_at_its_place(name: str) -> None:
     case = case_of(name)

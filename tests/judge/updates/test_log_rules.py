@@ -63,6 +63,7 @@ FAULTS: Final = [
 ]
 
 
+@pytest.mark.sampled(50)
 @pytest.mark.planted("FR1", "F3")
 @pytest.mark.parametrize("compression", [False, True], ids=["plain", "compressed"])
 @pytest.mark.parametrize(("name", "change"), FAULTS, ids=[f"{name} {change}" for name, change in FAULTS])

@@ -105,6 +105,7 @@ def test_the_document_of_the_planted_faults_is_much_larger_than_a_diff() -> None
     assert len(encode(parse_text(D))) > 4 * SMALL
 
 
+@pytest.mark.nightly
 def test_variations_of_generated_logs_are_permitted_or_failures_as_the_worklog_has_it() -> None:
     """Each row event has twins as another server might have logged it, within what is left free and beyond."""
     counts: Counter[tuple[str, bool]] = Counter()

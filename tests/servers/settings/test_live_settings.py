@@ -125,6 +125,7 @@ _STATEMENTS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.planted
 @pytest.mark.parametrize("fault", _STATEMENTS)
 def test_a_case_that_the_account_may_not_run_is_not_applicable(server: ProcessServer, fault: str) -> None:
