@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 @click.option("--outcome", is_flag=True, help="JSON, CSV: add what became of each row change: committed, rolled back,"
               " prepared, unfinished. Each transaction waits for its end.")  # fmt: skip
 @click.option("--committed", is_flag=True, help="JSON, CSV: only row changes that the logs commit.")
+@click.option("--definitions", multiple=True, metavar="FILE|SERVER", help="JSON, CSV, SQL: take names and keys that"
+              " the logs lack from CREATE TABLE statements, an InnoDB data file (.ibd), or mysql://USER@HOST:PORT; may"
+              " be repeated.")  # fmt: skip
 @click.option("--skip-gtids", is_flag=True, help="SQL: transactions get GTIDs of the server that runs them.")
 @filter_options
 @remote_options
@@ -55,7 +58,8 @@ if TYPE_CHECKING:
 def command(
     *, files: tuple[str, ...], form: str, verbose: int, base64: str | None, target: str | None, metadata: bool,
     hexdump: bool, types: bool, which: str, resolve: bool, outcome: bool, committed: bool, skip_gtids: bool,
-    dialect: str | None, selection: Selection, keyring: Path | None, limit: int | None, jobs: int,
+    definitions: tuple[str, ...], dialect: str | None, selection: Selection, keyring: Path | None, limit: int | None,
+    jobs: int,
 ) -> None:  # fmt: skip
     """Print binary log files as mysqlbinlog does, or as one JSON object or CSV record per row change.
 
@@ -63,7 +67,8 @@ def command(
     for reading: that of mysqlbinlog -v --base64-output=decode-rows, whose rows are comments.
 
     --as sql prints SQL for people, with INSERT, UPDATE and DELETE by primary key, a diff as its JSON function. It
-    needs binlog_row_metadata=FULL, and ends with exit code 1 at the first change that such a statement cannot make.
+    needs binlog_row_metadata=FULL or --definitions, and ends with exit code 1 at the first change that such a
+    statement cannot make.
 
     FILE may be - for standard input, mysql://USER@HOST:PORT for all logs of a server, or mysql://USER@HOST:PORT/NAME
     for one of them. Times in comments are local times; times in values are UTC. Boundary markers
@@ -83,6 +88,8 @@ def command(
         raise Usage("--outcome and --committed are about row changes: they do not belong to --events all")
     if form != "text" and (verbose or metadata or hexdump or base64):
         raise Usage("-v, --base64-output, --table-metadata and --hexdump belong to --format text")
+    if definitions and form == "text":
+        raise Usage("--definitions belongs to --format jsonl, csv and sql: mysqlbinlog prints @1, @2, ...")
     writer = None if dialect is None else named_dialect(dialect)
     check_files(files)
     if resolve and jobs > 1:
@@ -93,6 +100,12 @@ def command(
     text = None if form != "text" else TextForm.of(verbose, base64, metadata=metadata, hexdump=hexdump)
     chosen = Form(name=form, types=types, text=text, rows_only=which == "rows", resolve=resolve, outcome=outcome,
                   committed=committed, gtids=not skip_gtids, dialect=writer)  # fmt: skip
-    decoding = Decoding(files, selection, chosen, limit, read_keyring(keyring))
+    keys = read_keyring(keyring)
+    given = None
+    if definitions:
+        from conformance.logs.definitions import GivenDefinitions
+
+        given = GivenDefinitions(definitions, keyring)
+    decoding = Decoding(files, selection, chosen, limit, keys, given)
     with result_file(target, files):
         decoding.print(jobs)

@@ -102,3 +102,9 @@ def whole_file(path: str, keyring: Keyring | None) -> Iterator[tuple[BinaryIO, i
 
             size -= HEADER_SIZE
         yield plain, size
+
+
+def is_data_file(path: str) -> bool:
+    """Whether the name is one that InnoDB gives its tablespaces."""
+    name = Path(path).name
+    return name.endswith((".ibd", ".ibu", ".isl")) or name.startswith("ibdata")

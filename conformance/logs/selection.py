@@ -14,13 +14,14 @@ from conformance.reference.text.event_filter import Choice, EventFilter, Selecti
 from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from conformance.logs.parts import Part
     from conformance.reference.binlog.event import Event
     from conformance.reference.binlog.files import FileReader, Passed
     from conformance.reference.dialect import Dialect
     from conformance.reference.encryption.keyring import Keyring
+    from conformance.reference.tables.table_map import TableMap
     from conformance.reference.text.event_filter import Name
 
 FIRST: Final = 4  # where the first event of a file is
@@ -32,7 +33,7 @@ class SelectedLogs:
 
     ``unread``: the events that nobody reads. With ``passes_unread`` the caller tells them at the end; without it, the
     first that may not be passed over ends the reading. ``pass_over``: as in :class:`EventDecoder`, where no filter
-    wants to see the events.
+    wants to see the events. ``describe``: as there.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class SelectedLogs:
         keep_bytes: bool = False,
         passes_unread: bool = False,
         pass_over: Passed | None = None,
+        describe: Callable[[TableMap], None] | None = None,
     ) -> None:
         self.files = files
         self.stopped = False
@@ -58,6 +60,7 @@ class SelectedLogs:
         self._limit = limit
         self._keyring = keyring
         self._keep_bytes = keep_bytes
+        self._describe = describe
         self._pass_over = pass_over if self._filter.takes_all and not self.begins_inside else None
 
     @property
@@ -85,6 +88,7 @@ class SelectedLogs:
         reader = log_reader(dialect=self._dialect, limit=self._limit, unread=self.unread)
         reader.decoder.keep_bytes = self._keep_bytes
         reader.decoder.pass_over = self._pass_over
+        reader.decoder.describe = self._describe
         return reader
 
     @property

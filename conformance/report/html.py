@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.messages import printable
 from conformance.report import cards, evidence, lob_sketch, wording
 from conformance.report.cells import Cell
-from conformance.report.kinds import kinds_of, worst
+from conformance.report.kinds import worst
 from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import COUNTERS, RunOutcome
 from conformance.stream import DECODER, MODEL, RUN_FILE, RequirementInfo
@@ -127,7 +127,7 @@ def _groups(rows: dict[str, Any]) -> dict[str, list[str]]:
 def _context(summary: Summary) -> dict[str, Any]:
     rows = summary.requirement_rows()
     held = summary.matrix.holds
-    kinds = kinds_of(summary, [verdict for verdict in summary.failures if not held(verdict)])
+    kinds = summary.kinds([verdict for verdict in summary.failures if not held(verdict)])
     anchors = _anchors(kinds)
     not_passed = [v for v in summary.others if v.verdict is not Verdict.PASS and not held(v)]
     subjects = [subject for subject in summary.subjects.values() if not summary.matrix.shows(subject)]

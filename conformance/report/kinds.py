@@ -1,7 +1,7 @@
 """Requirement → kind of failure → Case: the one model behind the counts of every report.
 
 Page, terminal, ``summary.md``, ``junit.xml`` and ``results.json`` take their figures from :class:`Figures`, and their
-failures from :func:`kinds_of`, so that no two of them count or order in their own way.
+failures from ``Summary.kinds``, so that no two of them count or order in their own way.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.verdict import SEVERITY, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from conformance.report.results import Summary
     from conformance.stream import CaseVerdict, Finding
+
+    Key = tuple[str, str | None]  # signature, and the decoder if there is one
 
 SHORT: Final = 100  # characters of a side that fits into a line
 ENDED: Final = "a program"  # where a record does not say which program died
@@ -57,16 +58,18 @@ class FailureKind:
         return ": ".join(filter(None, (first.message.rstrip("."), both)))
 
 
-def kinds_of(summary: Summary, failures: Sequence[CaseVerdict] | None = None) -> list[FailureKind]:
-    """The kinds of these failures, or of all: worst first, in the order of the catalogue, then what was shrunk."""
-    grouped: defaultdict[tuple[str, str | None], list[CaseVerdict]] = defaultdict(list)
-    for failure in summary.failures if failures is None else failures:
-        grouped[summary.kind_of(failure)].append(failure)
-    out = [
-        FailureKind(tuple(sorted(members, key=_severity)), summary.findings.get(key))
-        for key, members in grouped.items()
-    ]
-    order = {name: place for place, name in enumerate(summary.requirement_rows())}
+def kinds_of(
+    failures: Iterable[CaseVerdict],
+    key: Callable[[CaseVerdict], Key],
+    findings: Mapping[Key, Finding],
+    catalogue: Sequence[str],
+) -> list[FailureKind]:
+    """The kinds of these failures: worst first, in the order of the catalogue, then what was shrunk."""
+    grouped: defaultdict[Key, list[CaseVerdict]] = defaultdict(list)
+    for failure in failures:
+        grouped[key(failure)].append(failure)
+    out = [FailureKind(tuple(sorted(members, key=_severity)), findings.get(of)) for of, members in grouped.items()]
+    order = {name: place for place, name in enumerate(catalogue)}
     return sorted(out, key=lambda kind: (_severity(kind.first), order[kind.requirement], kind.finding is None))
 
 
@@ -93,7 +96,7 @@ def _severity(verdict: CaseVerdict) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The counts of a run that every report shows (:attr:`conformance.report.results.Summary.figures`).
+    """The counts of a run that every report shows (``Summary.figures``).
 
     ``ended`` as :func:`ended` gives it. ``updates_differing``: updates whose bytes of the log
     are not as predicted, those that a listed deviation explains left out.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.report import wording
-from conformance.report.kinds import kinds_of, worst
+from conformance.report.kinds import worst
 from conformance.report.subjects.markdown import matrix
 from conformance.verdict import Verdict
 
@@ -74,7 +74,7 @@ def _deviations(summary: Summary) -> Iterator[str]:
 
 
 def _failures(summary: Summary) -> Iterator[str]:
-    kinds = kinds_of(summary)
+    kinds = summary.kinds()
     for kind in worst(kinds, FAILURES_SHOWN):
         failure = kind.first
         yield ""

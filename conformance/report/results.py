@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.exit_code import ExitCode
 from conformance.report.cells import Cell, CheckTotals, cell_of
 from conformance.report.census import Census
-from conformance.report.kinds import Figures, ended, kinds_of
+from conformance.report.kinds import FailureKind, Figures, ended, kinds_of
 from conformance.report.matrix import Matrix
 from conformance.stream import (
     MODEL,
@@ -325,6 +325,11 @@ class Summary:
         decoder = verdict.subject if verdict.subject in self.matrix.decoders else None
         return verdict.signature or verdict.case, decoder
 
+    def kinds(self, failures: Iterable[CaseVerdict] | None = None) -> list[FailureKind]:
+        """The kinds of these failures, or of all, in the order of :func:`conformance.report.kinds.kinds_of`."""
+        chosen = self.failures if failures is None else failures
+        return kinds_of(chosen, self.kind_of, self.findings, list(self.requirement_rows()))
+
     @property
     def failed(self) -> int:
         """Cases that count as failures."""
@@ -402,7 +407,7 @@ class Summary:
     @property
     def figures(self) -> Figures:
         """The counts that every report shows."""
-        rows, kinds = self.requirement_rows(), kinds_of(self)
+        rows, kinds = self.requirement_rows(), self.kinds()
         judged = [rows[name][1] for name, state in self.coverage().items() if state is Coverage.JUDGED]
         return Figures(
             requirements_judged=len(judged),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 from conformance.messages import printable
 from conformance.report import brief, cards, evidence, wording
 from conformance.report.brief import WARNING, style
-from conformance.report.kinds import kinds_of, worst
+from conformance.report.kinds import worst
 from conformance.report.matrix import SUBJECTS_DIR
 from conformance.report.results import OWNERS, RunOutcome
 from conformance.stream import MODEL
@@ -306,7 +306,7 @@ def _asked(console: Console, summary: Summary) -> None:
 
 
 def _failures(console: Console, summary: Summary, most: int) -> None:
-    kinds = kinds_of(summary)
+    kinds = summary.kinds()
     for kind in worst(kinds, most):
         failure, finding = kind.first, kind.finding
         console.print()

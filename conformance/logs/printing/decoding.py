@@ -13,6 +13,7 @@ from conformance.logs.selection import SelectedLogs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from conformance.logs.definitions import GivenDefinitions
     from conformance.logs.printing.printers import Printer
     from conformance.logs.printing.text_form import TextForm
     from conformance.reference.dialect import Dialect
@@ -55,6 +56,7 @@ class Decoding:
     form: Form
     limit: int | None
     keyring: Keyring | None
+    definitions: GivenDefinitions | None = None
 
     def print(self, jobs: int = 1) -> None:
         """Print the logs, up to the first damage, with this number of processes."""
@@ -80,13 +82,14 @@ class Decoding:
             self.files, self.selection, dialect=form.dialect, limit=self.limit, keyring=self.keyring,
             passes_unread=True, keep_bytes=text is not None and (text.hexdump or text.base64 == "auto"),
             pass_over=passed if form.needs_rows_alone else None,
+            describe=None if self.definitions is None else self.definitions.describe,
         )  # fmt: skip
         if text is not None:
             return logs, TextPrinter(logs, text, dialect=form.dialect)
         if form.name == "sql":
             from conformance.logs.printing.sql_printer import SqlPrinter
 
-            return logs, SqlPrinter(logs, gtids=form.gtids)
+            return logs, SqlPrinter(logs, gtids=form.gtids, given=self.definitions)
         return logs, ChangePrinter(
             logs, form.name, passed, types=form.types, rows_only=form.rows_only, resolve=form.resolve,
             outcome=form.outcome, committed=form.committed,

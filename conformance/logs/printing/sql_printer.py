@@ -17,6 +17,7 @@ from conformance.reference.text.sql.log_sql import ForwardSql
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from conformance.logs.definitions import GivenDefinitions
     from conformance.logs.selection import SelectedLogs
     from conformance.reference.binlog.event import Event
 
@@ -26,10 +27,10 @@ class SqlPrinter:
 
     state = None
 
-    def __init__(self, logs: SelectedLogs, *, gtids: bool) -> None:
+    def __init__(self, logs: SelectedLogs, *, gtids: bool, given: GivenDefinitions | None = None) -> None:
         self.output = Output()
         self._logs = logs
-        self._definitions = Definitions()
+        self._definitions = Definitions(None if given is None else given.state_of)
         self._sql = ForwardSql(self._definitions.facts, whole=logs.takes_all, gtids=gtids)
         self._path = ""
         self._begun = self._ended = False

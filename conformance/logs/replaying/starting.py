@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from conformance.logs.inputs import is_data_file
 from conformance.user_errors import InputCorrupt, Usage
 
 if TYPE_CHECKING:
@@ -34,12 +35,6 @@ class Beginning(NamedTuple):
 
 
 NOTHING: Final = Beginning()
-
-
-def is_data_file(path: str) -> bool:
-    """Whether the name is one that InnoDB gives its tablespaces."""
-    name = Path(path).name
-    return name.endswith((".ibd", ".ibu", ".isl")) or name.startswith("ibdata")
 
 
 def _start_from_dump(replay: Replay, path: str) -> None:

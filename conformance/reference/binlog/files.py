@@ -116,7 +116,7 @@ class EventDecoder:
 
     ``pass_over``: events of :data:`PASSED` are read and checked as ever, but a :class:`FileReader` counts them there
     instead of yielding them, except inside payloads. ``unread``: takes the events of types that have no reader, which
-    are yielded as bytes too.
+    are yielded as bytes too. ``describe``: gives a TABLE_MAP facts from beside the log.
     """
 
     def __init__(
@@ -138,6 +138,7 @@ class EventDecoder:
         self.keep_bytes = False
         self.pass_over: Passed | None = None
         self.unread: UnreadEvents | None = None
+        self.describe: Callable[[TableMap], None] | None = None
         self.event_bytes = b""
         self._encrypted = False  # behind a START_ENCRYPTION of MariaDB
         self._footer = footer_size(algorithm)
@@ -249,6 +250,8 @@ class EventDecoder:
                 table = TableMap.decode(data, self.rules)
             except CodecError as error:
                 raise error.at(event_name(EventType.TABLE_MAP), HEADER_SIZE) from None
+            if self.describe is not None:
+                self.describe(table)
             self._columns += len(table.columns)
             if self._columns > _MAX_DERIVED:
                 self._columns = len(table.columns)

@@ -29,9 +29,12 @@ _DELIMITER: Final = "DELIMITER"
 _OTHERS: Final = ("CHANGE",)  # CHANGE REPLICATION SOURCE TO: where the log goes on
 
 
-def start_from_dump(replay: Replay, lines: Iterable[str]) -> None:
-    """Give the replay the tables and rows of a dump. Raises :class:`ReplayError` with the line of the statement."""
-    dump = _Dump(replay)
+def start_from_dump(replay: Replay, lines: Iterable[str], *, rows: bool = True) -> None:
+    """Give the replay the tables of a dump, with or without their rows.
+
+    Raises :class:`ReplayError` with the line of the statement.
+    """
+    dump = _Dump(replay, rows=rows)
     for number, text in statements(lines):
         try:
             dump.statement(text)
@@ -67,8 +70,9 @@ def statements(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 class _Dump:
     """The state of the session that would execute the dump."""
 
-    def __init__(self, replay: Replay) -> None:
+    def __init__(self, replay: Replay, *, rows: bool) -> None:
         self._replay = replay
+        self._takes_rows = rows
         self._schema = ""
         self._time_zone: str | None = None
         self._rows: dict[tuple[str, str], list[list[Any]]] = {}
@@ -83,7 +87,8 @@ class _Dump:
         if reader.take("USE"):
             self._schema = reader.name()
         elif reader.take("INSERT"):
-            self._insert(reader)
+            if self._takes_rows:
+                self._insert(reader)
         elif reader.at("SET"):
             self._set(words)
         else:

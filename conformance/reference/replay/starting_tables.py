@@ -35,6 +35,13 @@ def start_from_files(replay: Replay, files: Sequence[tuple[str, Tablespace]]) ->
             raise error.at(".".join(table.name)).at(", ".join(table.files)) from None
 
 
+def define_from_files(replay: Replay, files: Sequence[tuple[str, Tablespace]]) -> None:
+    """Give the replay the tables of tablespaces without rows; raises as :func:`start_from_files`."""
+    for table in stored_tables(files, problem=_raise):
+        if not table.of_engine:
+            _define(replay, table)
+
+
 def _raise(file: str, error: CodecError) -> NoReturn:
     raise error.at(file)
 
@@ -42,9 +49,13 @@ def _raise(file: str, error: CodecError) -> NoReturn:
 def _start(replay: Replay, table: StoredTable) -> None:
     if table.absent:
         raise ReplayError("no-file", "no file has the rows of a partition", got=", ".join(table.absent))
-    query = Query(text=create_table(table.entry).encode("utf-8", "surrogateescape"), schema=table.name[0].encode())
-    replay.event(Event(Header(0, EventType.QUERY, 0, 0, 0, 0), query))
+    _define(replay, table)
     state = replay.tables[table.name]
     rows = ([None if value is Absent.VIRTUAL else value for value in row.values] for row in table.rows())
     virtual = [place for place, column in enumerate(table.columns) if column.field is None]
     state.start(rows, [column.info for column in table.columns], computed=virtual)
+
+
+def _define(replay: Replay, table: StoredTable) -> None:
+    query = Query(text=create_table(table.entry).encode("utf-8", "surrogateescape"), schema=table.name[0].encode())
+    replay.event(Event(Header(0, EventType.QUERY, 0, 0, 0, 0), query))

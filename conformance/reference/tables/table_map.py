@@ -29,7 +29,8 @@ GENERATED_INVISIBLE_PK: Final = 0x4
 
 @dataclass(frozen=True, kw_only=True)
 class TableMap(Decoded):
-    """``nullable`` and ``columns`` are parallel. ``metadata`` is in stored order.
+    """``nullable`` and ``columns`` are parallel. ``metadata`` is in stored order. ``more``: every column with
+    facts from beside the log too, where there are some.
 
     The class is not slotted: values derived from the fields are computed once and kept, because one TABLE_MAP serves
     many rows.
@@ -46,6 +47,7 @@ class TableMap(Decoded):
     flags: int = BIT_LEN_EXACT
     metadata: tuple[MetadataField, ...] = ()
     rules: MetadataRules = SHIPPED
+    more: tuple[ColumnInfo, ...] = field(default=(), init=False, repr=False, compare=False)
     plans: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
@@ -61,12 +63,17 @@ class TableMap(Decoded):
     @cached_property
     def described(self) -> tuple[ColumnInfo, ...]:
         """Every column with the facts of the optional metadata."""
-        return describe(self.columns, self.nullable, self.metadata, self.rules)
+        return self.more or describe(self.columns, self.nullable, self.metadata, self.rules)
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
         """Names from the log, or ``@1``, ``@2``, ... where it has none."""
         return tuple(info.name if info.name is not None else f"@{i}" for i, info in enumerate(self.described, 1))
+
+    def complete(self, columns: tuple[ColumnInfo, ...]) -> None:
+        """Take these facts of all columns, those of the log among them."""
+        self.forget_derived()
+        object.__setattr__(self, "more", columns)
 
     def forget_derived(self) -> None:
         """Drop what was computed from the fields. It is computed again where it is asked for."""

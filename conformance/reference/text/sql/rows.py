@@ -91,7 +91,7 @@ class _Layout:
         self._facts = facts
         self._names = [quote_identifier(name) for name in facts.names if name is not None]
         if len(self._names) != len(facts.infos):
-            expected = "binlog_row_metadata=FULL, or its CREATE TABLE in the logs"
+            expected = "binlog_row_metadata=FULL, its CREATE TABLE in the logs, or --definitions"
             raise self._refused(table, "the logs have no names of its columns", expected)
         self._literals = [literal_of(info) for info in facts.infos]
         self._bits = dict(facts.unsigned)
