@@ -1,7 +1,7 @@
 """Requirement → kind of failure → Case: the one model behind the counts of every report.
 
-Page, terminal, ``summary.md``, ``junit.xml`` and ``results.json`` take their figures from :class:`Figures`, and their
-failures from ``Summary.kinds``, so that no two of them count or order in their own way.
+All reports take their figures from :class:`Figures` and their failures from ``Summary.kinds``. So no two of them count
+or order in their own way.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class FailureKind:
 
     @property
     def cause(self) -> str:
-        """What its first Case broke, in a line: the message, then both sides where they are short."""
+        """A line about its first Case: the message, then both sides where they are short."""
         first = self.first
         sides = [" ".join((side or "nothing").split()) for side in (first.expected, first.got)]
         told = first.verdict is Verdict.CRASH or first.expected == first.got or max(map(len, sides)) > SHORT

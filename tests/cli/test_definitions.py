@@ -109,7 +109,7 @@ def test_a_server_and_its_data_files_name_columns(server: ProcessServer, monkeyp
             connection.execute("SHOW BINARY LOG STATUS").texts()[0][0]
         )
         insert = """INSERT INTO orders VALUES (1, 'paid', 'ä', '{"n": 1, "s": "a"}', DEFAULT)"""
-        connection.execute_many([insert, "FLUSH BINARY LOGS", "FLUSH TABLES orders"]).check()
+        connection.execute_many([insert, "FLUSH BINARY LOGS", "FLUSH TABLES orders FOR EXPORT"]).check()
         words = ("decode", log, "--as", "jsonl", "--definitions")
         login = server.tcp_address()
         monkeypatch.setenv("BINLOG_LAB_PASSWORD", login.password)

@@ -266,7 +266,7 @@ def test_the_policy_allows_only_the_style_and_the_script_by_their_hashes() -> No
 
 
 def test_without_its_script_the_page_hides_nothing_for_good() -> None:
-    """What is folded is folded by ``details``, and what a link names stands inside, so that the browser opens it."""
+    """Only ``details`` folds, and the target of a link stands inside, so that a browser opens it."""
     tags = Tags(page(Summary(records()))).tags
     assert not [attributes for tag, attributes in tags if tag == "details" and "id" in attributes]
     assert {"hidden", "onclick"}.isdisjoint({name for _, attributes in tags for name in attributes})
