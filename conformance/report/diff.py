@@ -68,12 +68,16 @@ class Line:
 
 @dataclass(slots=True)
 class Side:
-    """One run. ``cases``: subject -> key -> (requirement, result). ``whole``: subjects with a record for each Case."""
+    """One run. ``cases``: subject -> key -> (requirement, result). ``whole``: subjects with a record for each Case.
+
+    ``commands``: (subject, key) -> the command that shows a failure again.
+    """
 
     name: str
     results: dict[str, Any]
     cases: dict[str, dict[str, tuple[str, Result]]] = field(default_factory=dict)
     whole: frozenset[str] = frozenset()
+    commands: dict[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def subjects(self) -> dict[str, Subject]:
@@ -125,6 +129,14 @@ class Diff:
         """Whether B has a failure that A has not."""
         return any(line.change is Change.NEW for line in (*self.requirements, *self.cases))
 
+    def differing(self) -> Iterator[tuple[Line, str]]:
+        """The cases that fail in one run only, each with the command that shows it again, or with nothing."""
+        for line in self.cases:
+            if line.change not in (Change.STILL, Change.CHANGED):
+                a, b = self.subjects[line.subject]
+                shown = self.after.commands.get((b or "", line.case)), self.before.commands.get((a or "", line.case))
+                yield line, shown[0] or shown[1] or ""
+
     def to_json(self) -> dict[str, Any]:
         """The comparison for programs."""
         return {
@@ -137,6 +149,24 @@ class Diff:
             "requirements": [_object(line) for line in self.requirements],
             "cases": [_object(line) for line in self.cases],
         }
+
+
+class Rechecked(NamedTuple):
+    """How a case ended that was run again. ``word``: of ``replay``; empty for one without a stored Case, whose command,
+    or whose error, is ``told``."""
+
+    line: Line
+    word: str
+    told: str
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether a failure shows that run B does not have."""
+        return self.line.change is not Change.NEW and self.word in ("FAILED", "DIED")
+
+    def to_json(self) -> dict[str, Any]:
+        """The case for programs."""
+        return {**_object(self.line), "word": self.word or None, "told": self.told or None}
 
 
 def load(path: Path, present: Callable[[str], str] = str) -> Side:
@@ -201,6 +231,8 @@ def _side(name: str, results: dict[str, Any], present: Callable[[str], str]) -> 
         known = present(signature) if signature else failure["case"]
         found = failure["requirement"], Result(Verdict(failure["verdict"]), 1)
         side.cases.setdefault(failure["subject"], {}).setdefault(known, found)
+        if failure.get("replay"):
+            side.commands.setdefault((failure["subject"], known), failure["replay"])
     return side
 
 

@@ -11,7 +11,7 @@ from conformance.report.diff import Change
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from conformance.report.diff import Diff, Line, Result
+    from conformance.report.diff import Diff, Line, Rechecked, Result
 
 GLYPHS = {
     Change.NEW: "✗",
@@ -45,6 +45,20 @@ def text(diff: Diff) -> Iterator[str]:
     yield f"requirements: {_sum(diff.requirements)}"
     yield f"cases: {_sum(diff.cases)}"
     yield "B has new failures" if diff.new_failures else "B has no new failure"
+
+
+def rechecked(cases: Sequence[Rechecked]) -> Iterator[str]:
+    """A line for each case that was run again."""
+    yield ""
+    yield (
+        f"{wording.plural(len(cases), 'case')} that fail in one run only, run again:"
+        if cases
+        else "nothing to run again"
+    )
+    for each in cases:
+        told = f": {each.told}" if each.told else ""
+        about = f"{each.line.case}  {each.line.change} [{each.line.requirement}]"
+        yield f"  {each.word or 'not run again':<8} {about}{told}"
 
 
 def markdown(diff: Diff) -> Iterator[str]:

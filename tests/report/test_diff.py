@@ -11,10 +11,11 @@ import pytest
 from conformance.cli import main
 from conformance.harness.experiments.former_ids import present
 from conformance.report.conditions import unlike
-from conformance.report.diff import Change, DiffError, compare, load
+from conformance.report.diff import Change, DiffError, Line, Rechecked, compare, load
 from conformance.report.directory import ReportDirectory
 from conformance.stream import Block, End, Subject
 from conformance.verdict import Verdict
+from tests.live import lab
 from tests.report import synthetic_stream
 from tests.report.synthetic_stream import BLOCKS, FAILURE, LOSS, SERVER
 from tests.report.test_matrix import RUN, info, tool, verdict
@@ -275,3 +276,37 @@ def test_a_signature_with_the_former_id_of_a_check_is_that_of_today(tmp_path: Pa
     assert changes(compare(*map(load, sides)))[1]["printing/text:a line"] is Change.FIXED
     found = changes(compare(*(load(side, present) for side in sides)))[1]
     assert found == {"mysqlbinlog_output/text:a line": Change.STILL, LOSS.case: Change.STILL}
+
+
+def test_what_cannot_be_run_again_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A Case that is gone, and a failure whose command judges a whole requirement."""
+    gone = dataclasses.replace(FAILURE, replay=f"binlog-lab replay {tmp_path}/cases/gone.json --server process")
+    whole = dataclasses.replace(FAILURE, case="u/whole", signature="whole", replay="binlog-lab conformance -r FR1")
+    records = synthetic_stream.records()
+    sound = [record for record in records if record not in (FAILURE, LOSS, synthetic_stream.FINDING)]
+    a, b = write(tmp_path / "a", (*records[:-1], gone, whole, records[-1])), write(tmp_path / "b", sound)
+    assert main.run(["diff", str(a), str(b), "--recheck"]) == 0
+    said = capsys.readouterr().out.partition("run again:\n")[2]
+    assert "  ERROR    " in said
+    assert ": binlog-lab conformance -r FR1\n" in said
+    assert main.run(["diff", str(a), str(b), "--server", "auto"]) == 2
+
+
+@pytest.mark.parametrize("change", Change)
+@pytest.mark.parametrize("word", ["PASS", "DEVIATES", "FIXED", "FAILED", "DIED", "ERROR", ""])
+def test_only_a_failure_that_run_b_does_not_have_contradicts_it(change: Change, word: str) -> None:
+    line = Line(change=change, subject="s", requirement="FR1", case="c", before=None, after=None)
+    assert Rechecked(line, word, "").contradicts is (word in ("FAILED", "DIED") and change is not Change.NEW)
+
+
+@pytest.mark.live
+@pytest.mark.nightly
+def test_cases_that_fail_in_one_run_are_run_again_as_the_other_judges_them(tmp_path: Path) -> None:
+    strict, listed = tmp_path / "strict", tmp_path / "listed"
+    words = ("conformance", "-r", "W1b", "--updates", "100", "--seed", "7", "--report")
+    assert lab(*words, strict, "--no-deviations").code == 1
+    assert lab(*words, listed).code == 0
+    done = lab("diff", strict, listed, "--recheck")
+    assert (done.code, done.out.count("\n  DEVIATES "), done.out.count("\n  FAILED ")) == (0, 4, 0), done.text
+    done = lab("diff", listed, strict, "--recheck")
+    assert (done.code, done.out.count("\n  DEVIATES "), done.out.count("\n  FAILED ")) == (1, 0, 4), done.text
