@@ -52,7 +52,7 @@ class FailureKind:
     def cause(self) -> str:
         """A line about its first Case: the message, then both sides where they are short."""
         first = self.first
-        sides = [" ".join((side or "nothing").split()) for side in (first.expected, first.got)]
+        sides = [" ".join((side or "nothing").split()).rstrip(".") for side in (first.expected, first.got)]
         told = first.verdict is Verdict.CRASH or first.expected == first.got or max(map(len, sides)) > SHORT
         both = "" if told else f"expected {sides[0]}, got {sides[1]}"
         return ": ".join(filter(None, (first.message.rstrip("."), both)))
