@@ -42,11 +42,11 @@ def command(before: Path, after: Path, form: str, recheck: bool, server: str | N
     A and B are report directories or results.json files. A directory with run.jsonl is compared case by case; otherwise
     the failures that results.json lists are. A subject is matched by id, or else by name without version.
 
-    --recheck runs the cases that fail in one run only again, on the server of B, and says of each how it ended, in the
-    words of replay. A failure without a stored Case is not run again, and its command is printed.
+    --recheck runs the cases that fail in one run only again, on the server of B. It says of each how it ended, in the
+    words of replay. A failure without a stored Case is not run again: its command is printed.
 
-    The exit code is 1 if B has a failure that A has not, or if one that B has not shows when it is run again; else 0;
-    2 if A or B is no result of a run.
+    The exit code is 1 if B has a failure that A has not. It is 1 too if a case fails again that B does not have. Else
+    it is 0, and 2 if A or B is no result of a run.
     """
     from conformance.harness.experiments.former_ids import present
     from conformance.report import diff_text

@@ -152,8 +152,8 @@ class Diff:
 
 
 class Rechecked(NamedTuple):
-    """How a case ended that was run again. ``word``: of ``replay``; empty for one without a stored Case, whose command,
-    or whose error, is ``told``."""
+    """The end of a case that was run again. ``word`` is that of ``replay``, and empty for one without a stored Case.
+    ``told``: its command then, or its error."""
 
     line: Line
     word: str
