@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 @click.command(name="digest")
 @click.argument("files", metavar="LOG...", nargs=-1, required=True)
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(("text", "json", "html")), default="text", show_default=True,
+              help="Lines for people, one JSON object, or a page for a browser.")  # fmt: skip
 @click.option("--top", type=click.IntRange(min=1), metavar="N", default=5, show_default=True,
               help="How many of the largest transactions and documents to name.")  # fmt: skip
 @keyring_option

@@ -41,11 +41,12 @@ def print_digest(files: Sequence[str], form: str, top: int, *, limit: int | None
         damage += _read(digest, path, unread, limit, keys)
     digest.finish()
     savings = list(_savings(estimate(files, limit, keys)))
-    if form == "json":
-        click.echo(json.dumps(_as_data(files, digest, savings, damage), ensure_ascii=False, indent=1))
-    else:
+    if form == "text":
         for line in _as_text(files, digest, savings):
             click.echo(line)
+    else:
+        data = _as_data(files, digest, savings, damage)
+        click.echo(json.dumps(data, ensure_ascii=False, indent=1) if form == "json" else _as_page(data))
     tell_unread(unread)
     if damage:
         raise InputCorrupt(f"{counted(len(damage), 'log')} not read to the end: the digest lacks what stands behind")
@@ -101,13 +102,33 @@ def _as_data(
     }
 
 
+def _as_page(data: dict[str, Any]) -> str:
+    """One HTML file, with names for writers and times."""
+    from conformance.report.html import render
+
+    writers = [{**each, "name": _writer(each["server_id"], each["source"])} for each in data["writers"]]
+    writers.sort(key=lambda each: -each["size"])
+    times = [{**each, "name": _local(each["from"])} for each in data["times"]]
+    tables = sorted(data["tables"], key=lambda each: -each["size"])
+    rows = {**data, "tables": tables, "writers": writers, "times": times, "span": _span(data["minutes"])}
+    return render("conformance.report", "digest.html.j2", "", **rows)
+
+
+def _writer(server: int, source: str) -> str:
+    return f"server {server} {source or 'without GTIDs'}"
+
+
+def _local(second: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(second))
+
+
 def _as_text(files: Sequence[str], digest: Digest, savings: list[dict[str, Any]]) -> Iterator[str]:
     yield f"{counted(len(files), 'log')}: {_words(digest.total)}"
     minutes, spans = digest.timeline()
     parts = {
-        "Who writes": [f"server {server} {source or 'without GTIDs'}: {_words(amount)}"
+        "Who writes": [f"{_writer(server, source)}: {_words(amount)}"
                        for (server, source), amount in sorted(digest.writers.items(), key=lambda item: -item[1].size)],
-        f"When, by {_span(minutes)}": [f"{time.strftime('%Y-%m-%d %H:%M', time.localtime(second))}  {_words(amount)}"
+        f"When, by {_span(minutes)}": [f"{_local(second)}  {_words(amount)}"
                                        for second, amount in spans.items()],
         "What": [
             f"{name}: {table.size:,} bytes in {counted(table.events, 'row event')}, {table.partial} of them partial; "

@@ -62,3 +62,24 @@ def test_a_timeline_has_few_spans_whatever_the_time() -> None:
         span, times = found.timeline()
         assert (span, sum(each.rows for each in times.values())) == (step, 2 * minutes)
         assert len(times) <= 24
+
+
+def test_the_page_has_the_figures_of_the_json_and_texts_as_texts(tmp_path: Path) -> None:
+    evil = tmp_path / "<script>x.binlog"
+    evil.write_bytes((TUTORIALS / "orders.binlog").read_bytes()[:-200])
+    done = lab_here("digest", evil, "--format", "html")
+    assert done.code == 1
+    assert "<script" not in done.out
+    assert "Not read to the end: " in done.out
+    page, data = (
+        lab_here("digest", TUTORIALS / "orders.binlog", "--format", "html"),
+        digest(TUTORIALS / "orders.binlog"),
+    )
+    assert page.code == 0, page.err
+    for words in (
+        f"<b>{data['total']['rows']:,}</b><span>changed rows",
+        "<b>716 bytes</b><span>saved by partial JSON",
+        f"<code>orders.binlog:{data['largest_transactions'][0]['position']}</code>",
+        *(f"<code>{table['table']}</code>" for table in data["tables"]),
+    ):
+        assert words in page.out
