@@ -20,18 +20,20 @@ if TYPE_CHECKING:
     Key = tuple[str, str | None]  # signature, and the decoder if there is one
 
 SHORT: Final = 100  # characters of a side that fits into a line
-ENDED: Final = "a program"  # where a record does not say which program died
+DECODER: Final = "a decoder"
+ENDED: Final = "a program"  # where a record does not say which one died
 
 
 @dataclass(frozen=True, slots=True)
 class FailureKind:
-    """Failures of one signature, of a decoder apart from those of other decoders.
+    """Failures of one signature; those of a ``decoder`` are apart from those of another one.
 
     ``verdicts``: the records of its Cases, worst first. Of a frequent kind, a run records the first ones of each block.
     """
 
     verdicts: tuple[CaseVerdict, ...]
     finding: Finding | None
+    decoder: str | None = None
 
     @property
     def first(self) -> CaseVerdict:
@@ -68,7 +70,9 @@ def kinds_of(
     grouped: defaultdict[Key, list[CaseVerdict]] = defaultdict(list)
     for failure in failures:
         grouped[key(failure)].append(failure)
-    out = [FailureKind(tuple(sorted(members, key=_severity)), findings.get(of)) for of, members in grouped.items()]
+    out = [
+        FailureKind(tuple(sorted(members, key=_severity)), findings.get(of), of[1]) for of, members in grouped.items()
+    ]
     order = {name: place for place, name in enumerate(catalogue)}
     return sorted(out, key=lambda kind: (_severity(kind.first), order[kind.requirement], kind.finding is None))
 
@@ -86,8 +90,8 @@ def worst(kinds: Sequence[FailureKind], most: int) -> list[FailureKind]:
 
 def ended(kinds: Sequence[FailureKind]) -> dict[str, int]:
     """The programs that died, each with the kinds of failure that end it; the most frequent first."""
-    crashes = (kind.first for kind in kinds if kind.first.verdict is Verdict.CRASH)
-    return dict(Counter(crash.ends or ENDED for crash in crashes).most_common())
+    crashes = (kind for kind in kinds if kind.first.verdict is Verdict.CRASH)
+    return dict(Counter(kind.first.ends or (DECODER if kind.decoder else ENDED) for kind in crashes).most_common())
 
 
 def _severity(verdict: CaseVerdict) -> int:
