@@ -8,6 +8,7 @@ import click
 
 from conformance.cli.encryption import keyring_option
 from conformance.cli.filters import filter_options
+from conformance.cli.helpful import LabCommand
 from conformance.cli.jobs import jobs_option
 from conformance.cli.log_options import MAX_UNCOMPRESSED, remote_options
 from conformance.keyring_file import read_keyring
@@ -27,7 +28,7 @@ _FROM: Final = "--from"
 _SOURCES: Final = (".ibd", ".sql")
 
 
-class _FilesBehind(click.Command):
+class _FilesBehind(LabCommand):
     """A command with options that take several files.
 
     Every word behind ``--verify``, up to the next option, is a data file; behind ``--from`` every word up to the first
@@ -64,8 +65,8 @@ def _offset(_context: click.Context, option: click.Parameter, text: str | None) 
 
 
 @click.command(name="apply", cls=_FilesBehind)
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--format", "--as", "form", type=click.Choice(("text", "json", "sql")), default="text",
+@click.argument("files", metavar="LOG…", nargs=-1, required=True)
+@click.option("-f", "--format", "--as", "form", type=click.Choice(("text", "json", "sql")), default="text",
               show_default=True, help="sql: with --undo, statements by primary key instead of BINLOG.")  # fmt: skip
 @click.option(_VERIFY, "data_files", multiple=True, metavar="FILE.ibd|DIR…",
               help="Compare the final tables with these InnoDB data files, instead of printing them.")  # fmt: skip
@@ -98,7 +99,7 @@ def command(
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
     Rows come from row events; of the statements, the replay follows only those that define tables. A statement that it
-    cannot follow, or a missing row, ends the replay with exit code 1; the tables before that event are printed. Rows
+    cannot follow, or a missing row, ends the replay; the tables before that event are printed. Rows
     are ordered by the first column, then the next. --format json orders all values as text; the text format orders
     numbers as numbers. Options that leave events out act before the replay, so that it may lack rows or tables.
 
@@ -107,8 +108,8 @@ def command(
 
     --verify stands behind the logs and takes all tablespaces of the tables, one file for each table or partition, or a
     data directory: then every page of every tablespace in it is read too. Every row is compared, value by value, except
-    virtual columns, which no file has. The exit code is 1 if a row is missing, differs, or is only in a file. It is
-    also 1 if one side lacks a table, or a file is damaged. Hidden tables of FULLTEXT indexes are counted and not
+    virtual columns, which no file has: a row may be missing, differ, or be only in a file, and one side may lack a
+    table. Hidden tables of FULLTEXT indexes are counted and not
     compared. So are tables of the schemas mysql and sys which the logs have not made. The logs must begin
     with the empty server. Files of a running server lag behind: copy them after FLUSH TABLES … FOR EXPORT, or after a
     shutdown. With --jobs, processes share the tables out: each reads all logs, and the rows of its own tables.
@@ -116,8 +117,7 @@ def command(
     --undo prints BINLOG statements for the client mysql, each with its rows as comments, or with --as sql INSERT,
     UPDATE and DELETE. It needs FULL images, and resolves diffs. It reads whole logs. GTIDs, times and positions
     choose transactions by their beginning; --table and --database choose rows. Where the result would not be exact, it
-    ends with exit code 1
-    before anything is printed. These stand in the way: XA transactions, statements that change the tables of these
+    ends before anything is printed. These stand in the way: XA transactions, statements that change the tables of these
     rows, and foreign keys that cascade. So does a later transaction that changes one of the rows, if it stays.
     """
     if undo and (data_files or form == "json"):

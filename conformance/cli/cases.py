@@ -44,7 +44,7 @@ def show(identity: str, form: str) -> int:
 @command.command()
 @click.argument("directory", type=click.Path(path_type=Path), metavar="[DIR]", required=False)
 @click.argument("identities", nargs=-1, metavar="[ID]…")
-@click.option("--decoders", "archive", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.zip",
+@click.option("--decoders", "archive", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT.zip",
               help="Write the Cases for decoders into one archive.")  # fmt: skip
 def export(directory: Path | None, identities: tuple[str, ...], archive: Path | None) -> int:
     """Write Cases (all, or those named) as plain files into DIR.
@@ -53,7 +53,7 @@ def export(directory: Path | None, identities: tuple[str, ...], archive: Path | 
     are in its folder decoders/.
     """
     if directory is None and archive is None:
-        raise Usage("nothing to write: give DIR, or --decoders FILE.zip")
+        raise Usage("nothing to write: give DIR, or --decoders OUT.zip")
     from conformance.runs.suite_export import export_suite
 
     export_suite(identities, directory, archive)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.encryption import keyring_option
+from conformance.cli.helpful import LabCommand
 from conformance.cli.log_options import MAX_UNCOMPRESSED, remote_options
 from conformance.exit_code import ExitCode
 
@@ -14,16 +15,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@click.command(name="check")
-@click.argument("files", metavar="LOG...", nargs=-1, required=True)
-@click.option("--format", "form", type=click.Choice(("text", "json", "markdown")), default="text", show_default=True)
-@click.option("--tool", "tools", multiple=True, metavar="NAME",
+@click.command(name="check", cls=LabCommand)
+@click.argument("files", metavar="LOG…", nargs=-1, required=True)
+@click.option(
+    "-f", "--format", "form", type=click.Choice(("text", "json", "markdown")), default="text", show_default=True
+)
+@click.option("-t", "--tool", "tools", multiple=True, metavar="NAME",
               help="Speak of this tool only (binlog-lab subjects list has the names); may be repeated.")  # fmt: skip
 @click.option("--top", type=click.IntRange(min=0), metavar="N", default=5, show_default=True,
               help="How many of the largest transactions and busiest tables to name.")  # fmt: skip
 @click.option("--limit", "limits", multiple=True, metavar="NAME=BYTES",
-              help="The value of group_replication_transaction_size_limit, max_binlog_cache_size or payload: exit code"
-                   " 1 if a transaction is larger. Of a server, its own values are asked for.")  # fmt: skip
+              help="The value of group_replication_transaction_size_limit, max_binlog_cache_size or payload, which no"
+                   " transaction may go beyond. Of a server, its own values are asked for.")  # fmt: skip
 @remote_options
 @keyring_option
 @MAX_UNCOMPRESSED
@@ -38,11 +41,6 @@ def command(
     are named too. LOG may be - for standard input, mysql://USER@HOST:PORT for all logs of a server, or
     mysql://USER@HOST:PORT/NAME for one of them. Nothing is said of features that a tool reads, and of those that
     were not measured.
-
-    Exit code 0: nothing of this was found. Exit code 1: a tool loses, alters or refuses events; rows are in statements
-    only; a transaction is beyond a --limit; an event is of an unknown type; or a log is damaged, cut off, or encrypted
-    without its key. Exit code 2: a
-    file is missing, or is no binary log. Exit code 3: a server could not be asked.
     """
     from conformance.checks.decoders.forecast.logs import print_forecast
 

@@ -40,6 +40,7 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 
 @click.command(name="conformance", cls=OrderedServers)
 @click.option(
+    "-s",
     "--server",
     "servers",
     multiple=True,
@@ -65,9 +66,12 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
     metavar="REQ",
     help="Only the checks of this requirement; repeatable.",
 )
-@click.option("--updates", type=click.IntRange(min=1), metavar="N", help="Generated updates (default: by profile).")
+@click.option(
+    "-n", "--updates", type=click.IntRange(min=1), metavar="N", help="Generated updates (default: by profile)."
+)
 @click.option("--seed", metavar="N", help="Seed of all generators (default: a new one, printed).")
-@click.option("--profile", type=click.Choice(["quick", "full", "soak"]), default="quick", show_default=True)
+@click.option("--profile", type=click.Choice(["quick", "full", "soak"]), default="quick", show_default=True,
+              help="How much each check does.")  # fmt: skip
 @click.option("--no-deviations", is_flag=True, help="Count known deviations as failures.")
 @click.option(
     "--deviations",
@@ -104,7 +108,14 @@ _HAZARDS = ("none", "stops-replica", "corrupts-row", "may-crash")
 )
 @click.option("--list", "list_only", is_flag=True, help="List the checks and stop.")
 @click.option(
-    "--report", "report", type=click.Path(path_type=Path), default=Path("report"), show_default=True, metavar="DIR"
+    "-o",
+    "--report",
+    "report",
+    type=click.Path(path_type=Path),
+    default=Path("report"),
+    show_default=True,
+    metavar="DIR",
+    help="Directory for the page and the results.",
 )
 @verbosity
 def command(

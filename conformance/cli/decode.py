@@ -9,6 +9,7 @@ import click
 from conformance.cli.dialects import named_dialect
 from conformance.cli.encryption import keyring_option
 from conformance.cli.filters import filter_options
+from conformance.cli.helpful import LabCommand
 from conformance.cli.jobs import jobs_option
 from conformance.cli.log_options import MAX_UNCOMPRESSED, remote_options
 from conformance.keyring_file import read_keyring
@@ -24,19 +25,21 @@ if TYPE_CHECKING:
     from conformance.reference.text.event_filter import Selection
 
 
-@click.command(name="decode")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--format", "--as", "form", type=click.Choice(("text", "jsonl", "csv", "sql")), default="text",
+@click.command(name="decode", cls=LabCommand)
+@click.argument("files", metavar="LOG…", nargs=-1, required=True)
+@click.option("-f", "--format", "--as", "form", type=click.Choice(("text", "jsonl", "csv", "sql")), default="text",
               show_default=True)  # fmt: skip
 @click.option("-v", "--verbose", count=True, help="Text: rows as pseudo-SQL, for reading, and no BINLOG statements."
               " Twice: with column types.")  # fmt: skip
 @click.option("--base64-output", "base64", type=click.Choice(BASE64), help="Text: whether there are BINLOG statements,"
               " as in mysqlbinlog; with -v too. [default: auto; with -v: decode-rows]")  # fmt: skip
-@click.option("-r", "--result-file", "target", metavar="OUT", help="Write to this file instead of standard output.")
+@click.option(
+    "-r", "-o", "--result-file", "target", metavar="OUT", help="Write to this file instead of standard output."
+)
 @click.option(
     "--table-metadata", "metadata", is_flag=True, help="Text: print the columns and the key of each TABLE_MAP."
 )
-@click.option("--hexdump", is_flag=True, help="Text: dump the bytes of each event in hex.")
+@click.option("-H", "--hexdump", is_flag=True, help="Text: dump the bytes of each event in hex.")
 @click.option("--types", is_flag=True, help="JSON, CSV: tag values that have no plain JSON form with their type.")
 @click.option("--events", "which", type=click.Choice(("rows", "all")), default="rows", show_default=True,
               help="JSON, CSV: row changes only, or an object for every event.")  # fmt: skip
@@ -67,16 +70,13 @@ def command(
     for reading: that of mysqlbinlog -v --base64-output=decode-rows, whose rows are comments.
 
     --as sql prints SQL for people, with INSERT, UPDATE and DELETE by primary key, a diff as its JSON function. It
-    needs binlog_row_metadata=FULL or --definitions, and ends with exit code 1 at the first change that such a
-    statement cannot make.
+    needs binlog_row_metadata=FULL or --definitions, and ends at the first change that such a statement cannot make.
 
-    FILE may be - for standard input, mysql://USER@HOST:PORT for all logs of a server, or mysql://USER@HOST:PORT/NAME
+    LOG may be - for standard input, mysql://USER@HOST:PORT for all logs of a server, or mysql://USER@HOST:PORT/NAME
     for one of them. Times in comments are local times; times in values are UTC. Boundary markers
     (WL#4162) are shown as comments; stderr names the events whose marker does not fit their transaction. Control
-    characters are escaped on a terminal, and written unchanged to a file or a pipe. Exit code 1: a file is corrupt,
-    truncated, or encrypted without its key; the events before the damage are printed. It is also 1 for events of
-    unknown types, which are named at the end, unless they are marked to be ignored. Exit code 2: a file is
-    missing, or is no binary log.
+    characters are escaped on a terminal, and written unchanged to a file or a pipe. Events of unknown types are named
+    at the end, unless they are marked to be ignored.
     """
     if form == "text" and (types or resolve or outcome or committed or which != "rows"):
         raise Usage("--types, --events, --resolve, --outcome and --committed belong to --format jsonl and csv")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.helpful import LabCommand
 from conformance.console import narrate
 from conformance.exit_code import ExitCode
 from conformance.messages import printable
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
 _LISTS = ("--no-deviations", "--with-deviations")
 
 
-@click.command
+@click.command(cls=LabCommand)
 @click.argument("before", type=click.Path(exists=True, path_type=Path), metavar="A")
 @click.argument("after", type=click.Path(exists=True, path_type=Path), metavar="B")
 @click.option(
-    "--format", "form", type=click.Choice(("text", "json", "markdown")), default="text", show_default=True,
+    "-f", "--format", "form", type=click.Choice(("text", "json", "markdown")), default="text", show_default=True,
     help="Lines for people, one JSON object, or tables for a pull request.",
 )  # fmt: skip
 @click.option("--recheck", is_flag=True, help="Run the cases that fail in one run only again, on the server of B.")
-@click.option("--server", metavar="SPEC", help="Another server for --recheck.")
+@click.option("-s", "--server", metavar="SPEC", help="Another server for --recheck.")
 def command(before: Path, after: Path, form: str, recheck: bool, server: str | None) -> int:
     """Compare the runs A and B: what fails anew, what is fixed, what still fails, what is gone.
 
@@ -44,9 +45,6 @@ def command(before: Path, after: Path, form: str, recheck: bool, server: str | N
 
     --recheck runs the cases that fail in one run only again, on the server of B. It says of each how it ended, in the
     words of replay. A failure without a stored Case is not run again: its command is printed.
-
-    The exit code is 1 if B has a failure that A has not. It is 1 too if a case fails again that B does not have. Else
-    it is 0, and 2 if A or B is no result of a run.
     """
     from conformance.harness.experiments.former_ids import present
     from conformance.report import diff_text

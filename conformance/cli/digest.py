@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.encryption import keyring_option
+from conformance.cli.helpful import LabCommand
 from conformance.cli.log_options import MAX_UNCOMPRESSED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@click.command(name="digest")
-@click.argument("files", metavar="LOG...", nargs=-1, required=True)
-@click.option("--format", "form", type=click.Choice(("text", "json", "html")), default="text", show_default=True,
+@click.command(name="digest", cls=LabCommand)
+@click.argument("files", metavar="LOG…", nargs=-1, required=True)
+@click.option("-f", "--format", "form", type=click.Choice(("text", "json", "html")), default="text", show_default=True,
               help="Lines for people, one JSON object, or a page for a browser.")  # fmt: skip
 @click.option("--top", type=click.IntRange(min=1), metavar="N", default=5, show_default=True,
               help="How many of the largest transactions and documents to name.")  # fmt: skip
@@ -26,9 +27,6 @@ def command(*, files: tuple[str, ...], form: str, top: int, keyring: Path | None
 
     Transactions, changed rows and bytes are counted by server and by time; row events by table. A document counts as
     it is stored, where it stands whole in a row. Savings are those of estimate, which tells more. Times are local.
-
-    Exit code 1: a log is damaged, cut off, or encrypted without its key, or has events of an unknown type. Exit code 2:
-    a file is missing, or is no binary log.
     """
     from conformance.runs.log_digest import print_digest
 

@@ -6,6 +6,7 @@ import json
 
 import click
 
+from conformance.cli.helpful import LabCommand
 from conformance.console import narrate
 from conformance.server_use import server_errors
 from conformance.user_errors import CouldNotRun
@@ -17,13 +18,13 @@ _BUILDS = {
 _MARKS = {"ok": "ok     ", "missing": "MISSING", "absent": "absent "}
 
 
-@click.command(name="doctor")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.command(name="doctor", cls=LabCommand)
+@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(form: str) -> None:
     """Show what is available here, what is missing, and how to get it.
 
     Installs nothing and leaves nothing running. Where the first run would fetch a server, the mirror is asked for its
-    signed index. Exit code 3 if a thing that 'conformance' needs is missing.
+    signed index.
     """
     from conformance.builds import build
     from conformance.servers.survey import Fact, FactState, survey

@@ -8,6 +8,7 @@ import click
 
 from conformance.cli.encryption import keyring_option
 from conformance.cli.filters import filter_options
+from conformance.cli.helpful import LabCommand
 from conformance.cli.log_options import MAX_UNCOMPRESSED
 from conformance.logs.explanation import explain
 from conformance.logs.remote import resolve
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from conformance.reference.text.event_filter import Selection
 
 
-@click.command(name="explain")
-@click.argument("file", metavar="FILE")
+@click.command(name="explain", cls=LabCommand)
+@click.argument("file", metavar="LOG|REQ")
 @click.option("--at", "position", type=click.IntRange(min=0), metavar="POS", help="Only the event at this offset.")
 @filter_options
-@click.option("--read-from-remote-server", "-R", "remote", metavar="mysql://USER@HOST:PORT",
-              help="FILE is a log of this server.")  # fmt: skip
+@click.option("-R", "--read-from-remote-server", "remote", metavar="mysql://USER@HOST:PORT",
+              help="LOG is a log of this server.")  # fmt: skip
 @click.option("--stop-never", is_flag=True, help="At the end of a server's log: wait for more, until Ctrl-C.")
 @keyring_option
 @MAX_UNCOMPRESSED
@@ -35,7 +36,7 @@ def command(
     """Print every byte of a binary log with its field and meaning: offset, bytes, field, meaning.
 
     The events of a compressed transaction follow its payload event, with offsets (+N) in the uncompressed bytes. Of a
-    value of more than 256 bytes only the beginning is shown. FILE may be - for standard input, or
+    value of more than 256 bytes only the beginning is shown. LOG may be - for standard input, or
     mysql://USER@HOST:PORT/NAME for a server's log. The command reads the file from its beginning, also for the options
     that leave events out.
     """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.helpful import LabCommand
 from conformance.cli.jobs import cores
 from conformance.console import narrate, progress
 from conformance.exit_code import ExitCode
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from conformance.servers.specs import ServerSpec
 
 
-@click.command(name="explore")
+@click.command(name="explore", cls=LabCommand)
 @click.option(
-    "--server", default="auto", show_default=True, metavar="SPEC", help="auto, process[:PATH], docker[:IMAGE]."
+    "-s", "--server", default="auto", show_default=True, metavar="SPEC", help="auto, process[:PATH], docker[:IMAGE]."
 )
 @click.option("--replica", default="", metavar="SPEC", help="Other servers for the replicas [default: as --server].")
 @click.option("--topology", type=click.Choice(tuple(TOPOLOGIES)), default="pair", show_default=True,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--master", metavar="URL", help="Share the episodes out on Spark: local[N], spark://… (extra spark).")
 @click.option("--shrink-seconds", type=click.FloatRange(min=0), default=60.0, show_default=True, metavar="N",
               help="Time to make the script of a finding shorter.")  # fmt: skip
-@click.option("--report", type=click.Path(path_type=Path), default=Path("explore-report"), show_default=True,
+@click.option("-o", "--report", type=click.Path(path_type=Path), default=Path("explore-report"), show_default=True,
               metavar="DIR", help="Directory for the page, results.json and the scripts.")  # fmt: skip
 def command(
     server: str,
@@ -57,7 +58,6 @@ def command(
     expression. A snapshot must stay, and mysqlbinlog must replay the log into an empty schema.
 
     A difference that comes again is shrunk to a short script, which is run by the client mysql on five fresh servers.
-    The exit code is 1 if there is a finding that is not listed.
     """
     if seconds is not None and steps is not None:
         raise Usage("--seconds and --steps exclude each other")

@@ -44,7 +44,7 @@ def list_() -> int:
 
 @command.command()
 @click.argument("names", nargs=-1, metavar="[TARGET]…")
-@click.option("--all", "everything", is_flag=True, help="All targets of the lab's own decoders.")
+@click.option("-a", "--all", "everything", is_flag=True, help="All targets of the lab's own decoders.")
 @click.option("--peers", is_flag=True, help="All targets against decoders of other projects.")
 @click.option("--seconds", type=click.FloatRange(min=1), metavar="N", help="Time for each target [default: 60].")
 @click.option(
@@ -60,17 +60,18 @@ def list_() -> int:
     metavar="N",
     help="Processes at the same time; with fewer targets, several for each [default: one a core, one a target].",
 )
-@click.option("--timeout", type=click.IntRange(min=1), default=10, show_default=True, help="Seconds for one input.")
+@click.option(
+    "--timeout", type=click.IntRange(min=1), metavar="N", default=10, show_default=True, help="Seconds for one input."
+)
 @CORPORA
 @_FINDINGS
-@click.option("--report", type=click.Path(path_type=Path), metavar="DIR", help="Write DIR/results.json.")
+@click.option("-o", "--report", type=click.Path(path_type=Path), metavar="DIR", help="Write DIR/results.json.")
 def run(**options: Any) -> int:
     """Fuzz targets, each in a process of its own, and store the findings.
 
     Inputs that reach new code are kept in a cache, and the next run continues from them. With --runs each target begins
     with the committed inputs alone (or those of --corpora): the same seed gives the same executions and edges. Needs
-    atheris (pip install 'binlog-lab[fuzz]'). The exit code is 1 if there is a finding. A finding in a peer (a decoder
-    of others) counts only when it is new.
+    atheris (pip install 'binlog-lab[fuzz]'). A finding in a peer (a decoder of others) counts only when it is new.
     """
     from conformance.runs.fuzz_campaign import run_targets
 

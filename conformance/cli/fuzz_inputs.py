@@ -7,16 +7,18 @@ from typing import Any
 
 import click
 
+from conformance.cli.helpful import LabCommand
+
 TARGET = click.option("--target", "name", metavar="TARGET", help="Target of a file outside its target's folder.")
 TIMEOUT = click.option(
-    "--timeout", type=click.IntRange(min=1), default=10, show_default=True, help="Seconds for one input."
+    "--timeout", type=click.IntRange(min=1), metavar="N", default=10, show_default=True, help="Seconds for one input."
 )
 CORPORA = click.option(
     "--corpora", type=click.Path(path_type=Path), metavar="DIR", help="Directory of the inputs [default: the cache]."
 )
 
 
-@click.command()
+@click.command(cls=LabCommand)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
 @TARGET
 @TIMEOUT
@@ -31,14 +33,15 @@ def replay(files: tuple[Path, ...], name: str | None, timeout: int) -> int:
     return replay_inputs(files, name, timeout)
 
 
-@click.command()
+@click.command(cls=LabCommand)
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE")
 @TARGET
 @click.option("--seconds", type=click.FloatRange(min=1), default=60.0, show_default=True, metavar="N")
 @click.option(
+    "-o",
     "--output",
     type=click.Path(path_type=Path),
-    metavar="FILE",
+    metavar="OUT",
     help="[default: FILE; the original is kept beside it]",
 )
 @TIMEOUT
@@ -49,9 +52,9 @@ def minimize(**options: Any) -> int:
     return minimize_input(**options)
 
 
-@click.command()
+@click.command(cls=LabCommand)
 @click.argument("names", nargs=-1, metavar="[TARGET]…")
-@click.option("--all", "everything", is_flag=True, help="All targets of the lab's own decoders.")
+@click.option("-a", "--all", "everything", is_flag=True, help="All targets of the lab's own decoders.")
 @CORPORA
 @click.option(
     "--into", type=click.Path(path_type=Path), metavar="DIR", help="[default: the cache, whose inputs are replaced]"
@@ -67,9 +70,9 @@ def merge(**options: Any) -> int:
     return merge_corpora(**options)
 
 
-@click.command()
+@click.command(cls=LabCommand)
 @click.argument("names", nargs=-1, metavar="[TARGET]…")
-@click.option("--all", "everything", is_flag=True, help="All targets of the lab's own decoders.")
+@click.option("-a", "--all", "everything", is_flag=True, help="All targets of the lab's own decoders.")
 @click.option("--missing", is_flag=True, help="Also print the lines that no input reaches.")
 @CORPORA
 def coverage(**options: Any) -> int:
@@ -79,7 +82,7 @@ def coverage(**options: Any) -> int:
     return print_coverage(**options)
 
 
-@click.command()
+@click.command(cls=LabCommand)
 @click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 @click.argument("names", nargs=-1, metavar="[TARGET]…")
 def export(directory: Path, names: tuple[str, ...]) -> int:

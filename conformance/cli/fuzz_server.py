@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
+from conformance.cli.helpful import LabCommand
+
 _CAMPAIGNS = ("diverged", "malformed", "streams")
 _CHANNELS = ("statements", "applier", "mysqlbinlog", "replica")
 
 
-@click.command(name="server")
+@click.command(name="server", cls=LabCommand)
 @click.option(
     "--campaign", "name", type=click.Choice(_CAMPAIGNS), required=True, help="The kind of events (see above)."
 )
@@ -19,7 +21,7 @@ _CHANNELS = ("statements", "applier", "mysqlbinlog", "replica")
 @click.option("--runs", type=click.IntRange(min=1), metavar="N", help="Number of inputs, in place of --seconds.")
 @click.option("--seed", metavar="N", help="[default: a new one, which is printed]")
 @click.option(
-    "--server", default="auto", show_default=True, metavar="SPEC", help="auto, process[:PATH], docker[:IMAGE]."
+    "-s", "--server", default="auto", show_default=True, metavar="SPEC", help="auto, process[:PATH], docker[:IMAGE]."
 )
 @click.option(
     "--channel",
@@ -49,8 +51,7 @@ def server(**options: Any) -> int:
 
     streams: relay logs with transactions of every kind and one damaged event. The replica that reads them must survive.
 
-    The command refuses a server that the lab did not start. The exit code is 1 if an outcome is neither allowed nor
-    listed, 0 if every crash is a listed one.
+    The command refuses a server that the lab did not start.
     """
     from conformance.runs.server_campaign import run_server_campaign
 

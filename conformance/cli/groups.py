@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import click
 
+from conformance.cli.helpful import LabCommand
 from conformance.messages import did_you_mean
 
 
-class NamedCommands(click.Group):
+class NamedCommands(LabCommand, click.Group):
     """A group that answers a mistyped command with the nearest ones (click has that from 8.4 on)."""
+
+    command_class = LabCommand
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from conformance.cli.encryption import keyring_option
+from conformance.cli.helpful import LabCommand
 from conformance.data_files.value_listing import Wishes, print_values
 
 
-@click.command(name="lob")
+@click.command(name="lob", cls=LabCommand)
 @click.argument("file", metavar="FILE")
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option("-f", "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option("--export", "directory", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               help="Write the bytes of each value and version to a file in DIR, which is new or empty.")  # fmt: skip
 @click.option("--no-documents", is_flag=True, help="List the values, and do not print the documents.")
@@ -33,7 +34,7 @@ def command(
     An in-place update of a large document keeps the older version until purge. Each version is printed. Changes of at
     most 100 bytes to a first version leave none: only the undo log has the states between (--undo). The
     dictionary information gives tables, keys and columns. Without it, LOBs are found by their first page, freed ones
-    included. Exit code 1: a value or page is damaged or encrypted; all other values are printed.
+    included.
     """
     wishes = Wishes(form == "json", not no_documents, directory, deleted, undo, dictionary)
     print_values(file, wishes, verify=not no_check, keyring=keyring)

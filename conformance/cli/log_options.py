@@ -20,7 +20,7 @@ MAX_UNCOMPRESSED: Final = click.option(
          f" [default: {DEFAULT_LIMIT >> 20}, and a bomb is refused]",
 )  # fmt: skip
 _OPTIONS: Final = (
-    click.option("--read-from-remote-server", "-R", "remote", metavar="mysql://USER@HOST:PORT",
+    click.option("-R", "--read-from-remote-server", "remote", metavar="mysql://USER@HOST:PORT",
                  help="The files are logs of this server; their names are those of SHOW BINARY LOGS."
                       " The password comes from BINLOG_LAB_PASSWORD or ?defaults-file=FILE."),
     click.option("--stop-never", is_flag=True,

@@ -61,11 +61,8 @@ COMMANDS: dict[str, str] = {
     "report": "Render a report again from its run.jsonl.",
     "diff": "Compare two runs: what fails anew, what is fixed.",
     "doctor": "Show what is available here, what is missing, and how to get it.",
+    "help": "Print the help of a command or subcommand.",
 }
-EPILOG = """\b
-Exit codes of runs: 0 as expected, 1 nonconformance, 2 usage, 3 could not run,
-4 incomplete. Of file commands: 0 whole input read, 1 corrupt, 2 usage.
-"""
 # Commands whose interrupted run is incomplete (exit code 4); the others just stop.
 RUNS = frozenset({"conformance", "explore", "fuzz", "matrix", "replay", "restarts", "servers", "smoke", "subjects"})
 
@@ -94,9 +91,8 @@ class LazyGroup(NamedCommands):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog=EPILOG,
 )
-@click.version_option(__version__, prog_name=PROGRAM)
+@click.version_option(__version__, "-V", "--version", prog_name=PROGRAM)
 def cli() -> None:
     """Conformance test kit and fuzzing lab for MySQL's partial-JSON row events."""
 

@@ -49,6 +49,7 @@ def list_() -> None:
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Tasks at a time on this machine: --master 'local[N]'."
 )
 @click.option(
+    "-o",
     "--report",
     type=click.Path(path_type=Path),
     default=Path("report"),
@@ -59,7 +60,7 @@ def list_() -> None:
 @click.option(
     "--live", type=click.IntRange(min=1), metavar="N", help="Also run N scenarios on a real server and compare."
 )
-@click.option("--server", default="auto", show_default=True, metavar="SPEC", help="The server for --live.")
+@click.option("-s", "--server", default="auto", show_default=True, metavar="SPEC", help="The server for --live.")
 @click.option("--rows", metavar="URI", help="Place for the rows, outside DIR, that remote executors can reach.")
 def run(**options: Any) -> int:
     """Run a matrix on Spark: rows as Parquet, budgets as verdicts, a report in DIR.
@@ -78,8 +79,7 @@ def run(**options: Any) -> int:
 def report_(directory: Path) -> int:
     """Render the report of a run again from DIR/results.json.
 
-    Writes index.html and summary.md, runs nothing and needs no Spark. The exit code is 4 if the run was interrupted or
-    its rows are incomplete, else 0, whatever the run's exit code was.
+    Writes index.html and summary.md, runs nothing and needs no Spark.
     """
     from conformance.runs.matrix_report import render_report
 
@@ -90,7 +90,7 @@ command.add_command(estimate)  # its name before it stood on its own
 
 
 @command.command(name="zip")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT.zip")
 def zip_(file: Path) -> None:
     """Write the lab as one zip for spark-submit --py-files, and the script to submit beside it."""
     from scenarios.spark.ship import write_zip

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import click
-
+from conformance.cli.helpful import LabCommand
 from conformance.runs.columns import REPLICA, SERVER
+
+if TYPE_CHECKING:
+    import click
 
 ORDER: Final = "conformance.cli.ordered_servers"  # in the context: names of options, in the order given
 
 
-class OrderedServers(click.Command):
+class OrderedServers(LabCommand):
     """A command that keeps the order of its options: a ``--replica`` belongs to the ``--server`` before it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -7,15 +7,16 @@ from typing import Any
 import click
 
 from conformance.cli.dialects import named_dialect
+from conformance.cli.helpful import LabCommand
 
 
-@click.command
-@click.option("--document", metavar="JSON|@FILE",
+@click.command(cls=LabCommand)
+@click.option("-d", "--document", metavar="JSON|@FILE",
               help="The document before the update, as JSON text or a file of it; stored without holes.")  # fmt: skip
 @click.option(
     "--document-hex", metavar="JSONB|-", help="The document's stored bytes, in hexadecimal; - reads them from stdin."
 )
-@click.option("--update", required=True, metavar="EXPR|UPDATE",
+@click.option("-u", "--update", required=True, metavar="EXPR|UPDATE",
               help="The right-hand side of UPDATE t SET j = EXPR, or a whole UPDATE statement.")  # fmt: skip
 @click.option("--then", "then", multiple=True, metavar="EXPR|UPDATE", help="A further update; repeatable.")
 @click.option("--row-changes", is_flag=True, help="Another column of the row changes too, in every step.")
@@ -37,7 +38,7 @@ from conformance.cli.dialects import named_dialect
 @click.option(
     "--dialect", default="mysql-9.7", show_default=True, metavar="V", help="The server to model: a version or a name."
 )
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option("-f", "--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 def command(*, dialect: str, **options: Any) -> int:
     """Predict the binary log of UPDATE t SET j = EXPR, byte for byte.
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from conformance.cli.helpful import LabCommand
 from conformance.console import narrate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-@click.command(name="replay")
+@click.command(name="replay", cls=LabCommand)
 @click.argument(
     "cases",
     nargs=-1,
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     metavar="(CASE|FILE.sql|matrix:NAME/CELL/INDEX|decoder:GROUP/NAME)…",
 )
 @click.option("--as", "form", type=click.Choice(["sql", "json"]), help="Print the Case instead of running it.")
-@click.option("--server", default="auto", show_default=True, metavar="SPEC", help="The server to run the Case on.")
+@click.option(
+    "-s", "--server", default="auto", show_default=True, metavar="SPEC", help="The server to run the Case on."
+)
 @click.option("--subject", default="", metavar="SUBJECT", help="The subject that reads the log of a decoder Case.")
 @click.option(
     "--replica", default="", metavar="SPEC", help="The replica of a Case that needs one (default: like SPEC)."
@@ -51,7 +54,7 @@ def command(
     """Run stored Cases again, and say of each how it ended.
 
     PASS: it ends as it must. DEVIATES: as a listed deviation says. FAILED: it differs. DIED: a server or a program
-    ended. FIXED: it failed before, and holds now. ERROR: it could not run. The exit code is 1 where one FAILED or DIED.
+    ended. FIXED: it failed before, and holds now. ERROR: it could not run.
 
     CASE is a file of a report's cases/ directory, or deviation:ID, the Case that shows a listed deviation. A Case of a
     report is judged as in its run: with the same server and options, and without the list of deviations where the run

@@ -7,20 +7,21 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.helpful import LabCommand
 from conformance.cli.verbosity import verbosity
 from conformance.exit_code import ExitCode
 from conformance.stream import StreamError
 from conformance.user_errors import CouldNotRun, Usage
 
 
-@click.command
+@click.command(cls=LabCommand)
 @click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR")
 @verbosity
 def command(directory: Path, *, quiet: bool, verbose: bool) -> int:
     """Render a report again from DIR/run.jsonl.
 
     Writes index.html, results.json, junit.xml and summary.md and prints the summary. Also works for an interrupted run:
-    its report says INCOMPLETE, and the exit code is 4. Otherwise the exit code is 0, whatever the run's exit code was.
+    its report says INCOMPLETE.
     """
     from conformance.report.directory import DirectoryInUseError, ReportError, render_again
     from conformance.report.terminal import Detail, print_summary

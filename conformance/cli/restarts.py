@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.helpful import LabCommand
 from conformance.console import narrate
 from conformance.exit_code import ExitCode
 from conformance.user_errors import CouldNotRun, Usage
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
     from conformance.harness.restarts.run import Restarts
 
 
-@click.command(name="restarts")
+@click.command(name="restarts", cls=LabCommand)
 @click.argument("subjects", metavar="SUBJECT…", nargs=-1, required=True)
 @click.option("--boundaries", type=click.IntRange(min=1), default=100, show_default=True, metavar="N",
               help="Boundaries of events at which to cut each client off.")  # fmt: skip
-@click.option("--seed", default="1", show_default=True, help="Chooses the logs.")
-@click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
+@click.option("--seed", default="1", show_default=True, metavar="N", help="Chooses the logs.")
+@click.option(
+    "-f", "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
+)
 def command(subjects: tuple[str, ...], boundaries: int, seed: str, form: str) -> int:
     """Cut clients off at every event of a log, and count the rows that they lose or repeat.
 
@@ -29,7 +32,7 @@ def command(subjects: tuple[str, ...], boundaries: int, seed: str, form: str) ->
     also stopped behind each event with rows. It comes back with the position or GTIDs that it stored itself. Its rows
     are compared with those that it reads without a cut.
 
-    Exit code 1: a client lost rows, or did not come back. Repeated rows are shown, and are no failure.
+    Rows that come twice are shown, and are no failure.
     """
     from conformance.harness.restarts.run import run_restarts
     from conformance.harness.restarts.text import as_data, as_table

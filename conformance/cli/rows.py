@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.encryption import keyring_option
+from conformance.cli.helpful import LabCommand
 from conformance.data_files.row_listing import RowWishes, print_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@click.command(name="rows")
+@click.command(name="rows", cls=LabCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="FILE|DIR…")
-@click.option("--format", "form", type=click.Choice(("jsonl", "sql")), default="jsonl", show_default=True,
+@click.option("-f", "--format", "form", type=click.Choice(("jsonl", "sql")), default="jsonl", show_default=True,
               help="One JSON object a row, or one INSERT statement.")  # fmt: skip
 @click.option("--table", "tables", multiple=True, metavar="[SCHEMA.]TABLE", help="Only this table; may be repeated.")
 @click.option("--deleted", is_flag=True,
@@ -37,8 +38,8 @@ def command(
     With --deleted, the state says what a record is: current, delete-marked, or free. A free record was removed, or its
     row moved: it may be an older state of a row that is there. Its large values may be gone.
 
-    Behind damage the other pages and rows are printed: each damage is named with file, page and offset, and the exit
-    code is 1. --no-check takes pages with wrong checksums too.
+    Behind damage the other pages and rows are printed: each damage is named with file, page and offset.
+    --no-check takes pages with wrong checksums too.
     """
     wishes = RowWishes(form == "sql", deleted, tables, dictionary)
     print_rows(paths, wishes, verify=not no_check, keyring=keyring)

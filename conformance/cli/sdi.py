@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.encryption import keyring_option
+from conformance.cli.helpful import LabCommand
 from conformance.data_files.dictionary_information import Choice, print_dictionary
 from conformance.user_errors import Usage
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@click.command(name="sdi")
+@click.command(name="sdi", cls=LabCommand)
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option("-i", "--id", "only_id", type=click.IntRange(min=0), metavar="N", help="Only objects with this id.")
 @click.option("-t", "--type", "only_type", type=click.IntRange(min=0), metavar="N",
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
               help="Indent the JSON, or print it as it is stored.")  # fmt: skip
 @click.option("-n", "--no-check", is_flag=True, help="Do not verify the checksums of pages.")
 @keyring_option
-@click.option("-d", "--dump-file", type=click.Path(dir_okay=False), metavar="FILE",
+@click.option("-d", "--dump-file", type=click.Path(dir_okay=False), metavar="OUT",
               help="Write to this file instead of standard output.")  # fmt: skip
 @click.option("--create", is_flag=True, help="Print CREATE TABLE for every table instead of JSON.")
 @click.option("--check", is_flag=True, help="Compare tables and tablespaces with those of --server.")
@@ -42,7 +43,7 @@ def command(
     file only: the other files of a partitioned table print nothing.
 
     --check prints what differs between the tables and tablespaces in the files and in the INFORMATION_SCHEMA of the
-    server. Exit code 1 if anything does.
+    server.
     """
     if check != (server is not None) or (check and create):
         raise Usage("--check and --server go together, without --create")

@@ -6,14 +6,15 @@ from typing import Any
 
 import click
 
+from conformance.cli.helpful import LabCommand
 from conformance.user_errors import Usage
 
 
-@click.command(name="serve")
+@click.command(name="serve", cls=LabCommand)
 @click.argument("logs", metavar="LOG…", nargs=-1, required=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N",
               help="Where to listen. [default: a free port]")  # fmt: skip
-@click.option("--user", default="lab", show_default=True, help="The account's name.")
+@click.option("--user", default="lab", show_default=True, metavar="NAME", help="The account's name.")
 @click.option("--authentication", type=click.Choice(["caching_sha2_password", "mysql_native_password"]),
               default="caching_sha2_password", show_default=True, help="The account's method.")  # fmt: skip
 @click.option("--full-authentication", "full", type=click.Choice(["first", "always", "never"]), default="first",
@@ -26,7 +27,7 @@ from conformance.user_errors import Usage
               help="CREATE TABLE statements of tables that the logs only change.")  # fmt: skip
 @click.option("--cut-after", type=click.IntRange(min=0), metavar="N", help="Break each dump off behind N events.")
 @click.option("--cut-inside", is_flag=True, help="With --cut-after: break it in the middle of the next event.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
+@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
               help="How to print the address.")  # fmt: skip
 def command(logs: tuple[str, ...], **wishes: Any) -> int:
     """Serve binary logs to any client that connects as a replica, without a MySQL server.

@@ -22,7 +22,7 @@ command.add_command(clean)
 
 
 @command.command(name="list")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def list_servers(form: str) -> None:
     """List cached bundles, servers that 'start' left running, and containers that runs kept."""
     from conformance.runs.standing_servers import print_servers
@@ -56,6 +56,7 @@ def install(**options: Any) -> None:
 @click.option(
     "--server-id",
     type=click.IntRange(1, 2**32 - 1),
+    metavar="N",
     default=1,
     show_default=True,
     help="The variable server_id, for replication.",
@@ -74,8 +75,8 @@ def start(**options: Any) -> None:
 
 
 @command.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--all", "everything", is_flag=True, help="All servers of this user that 'start' left running.")
+@click.argument("names", nargs=-1, metavar="[NAME]…")
+@click.option("-a", "--all", "everything", is_flag=True, help="All servers of this user that 'start' left running.")
 def stop(names: tuple[str, ...], everything: bool) -> None:
     """Stop servers that 'start' started and containers that runs kept, and remove their data."""
     from conformance.runs.standing_servers import stop_servers
@@ -86,17 +87,12 @@ def stop(names: tuple[str, ...], everything: bool) -> None:
 @command.command(
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}, options_metavar="[NAME]"
 )
-@click.argument("words", nargs=-1, required=True, metavar="PROGRAM [ARGUMENT]...", type=click.UNPROCESSED)
+@click.argument("words", nargs=-1, required=True, metavar="PROGRAM [ARGUMENT]…", type=click.UNPROCESSED)
 def client(words: tuple[str, ...]) -> None:
     """Run a client program of the bundle: mysql, mysqlbinlog or mysqldump.
 
     NAME is a server that 'start' left running: the program connects to this server with its account. Without a name the
     program runs with your own options and option files. Terminal, input and exit code are the program's.
-
-    \b
-      binlog-lab servers client source mysql
-      binlog-lab servers client source mysqlbinlog --read-from-remote-server -v binlog.000002
-      binlog-lab servers client mysqlbinlog -v FILE
     """
     from conformance.runs.server_bundle import run_client
 

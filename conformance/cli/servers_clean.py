@@ -6,15 +6,16 @@ import sys
 
 import click
 
+from conformance.cli.helpful import LabCommand
 from conformance.console import narrate
 from conformance.exit_code import ExitCode
 from conformance.server_use import server_errors
 from conformance.user_errors import CouldNotRun, Usage
 
 
-@click.command()
+@click.command(cls=LabCommand)
 @click.argument("address", metavar="mysql://USER@HOST:PORT")
-@click.option("--yes", is_flag=True, help="Drop the schemas without asking.")
+@click.option("-y", "--yes", is_flag=True, help="Drop the schemas without asking.")
 def clean(*, address: str, yes: bool) -> int:
     """Drop the schemas that a killed run left on a server at an address.
 

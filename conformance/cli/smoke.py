@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import click
 
+from conformance.cli.helpful import LabCommand
 from conformance.console import narrate
 from conformance.exit_code import ExitCode
 from conformance.messages import printable
 from conformance.user_errors import CouldNotRun, Usage
 
 
-@click.command(name="smoke")
+@click.command(name="smoke", cls=LabCommand)
 @click.argument("subject", metavar="SUBJECT")
 def command(subject: str) -> int:
     """Prove the adapter of a subject, before 'conformance --subject' judges it.
 
     SUBJECT is 'cmd:PROGRAM … {file}', 'jsonl:PROGRAM …', py:MODULE:OBJECT, 'wire:PROGRAM …', or a built-in name. The
     subject introduces itself and reads some trivial logs or data files. A step that goes wrong says exactly what was
-    expected and what came. Exit code 1: the adapter does not work. Exit code 3: its program cannot be started.
+    expected and what came.
     """
     from conformance.checks.decoders.data_files import load_files
     from conformance.checks.decoders.suite import load_suite

@@ -23,7 +23,7 @@ def command() -> None:
 
 
 @command.command(name="list")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def list_subjects(form: str) -> None:
     """List the built-in subjects: version, language, how they are driven, and whether they are in the cache."""
     from conformance.subjects import builtin
@@ -59,7 +59,7 @@ def list_subjects(form: str) -> None:
 def install(names: tuple[str, ...]) -> int:
     """Fetch built-in subjects into the user's cache; 'all' stands for each of them.
 
-    Versions and hashes are pinned. Exit code 3: one could not be had; the others are installed.
+    Versions and hashes are pinned.
     """
     from conformance.subjects import builtin
     from conformance.subjects.answers import SubjectUnavailable

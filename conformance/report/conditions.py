@@ -13,7 +13,10 @@ _NONE: Final = "none"
 _WORDS: Final = frozenset(("-q", "--quiet", "-v", "--verbose"))
 _PLACES: Final = frozenset(("--report", "--record", "--jobs", "-j", "--keep", "--master", "--wrapper")) | _WORDS
 _TOLD: Final = frozenset(("--seed", "--updates", "--profile", "--server", "--subject"))
-_SWITCHES: Final = frozenset(("--no-deviations", "--keep", "-x", "--exitfirst")) | _WORDS
+_SWITCHES: Final = frozenset(("--no-deviations", "--keep", "-x")) | _WORDS
+_SAME: Final = {  # short options and their long ones, each by the name that people are shown
+    "-o": "--report", "-n": "--updates", "-s": "--server", "--requirement": "-r", "--exitfirst": "-x",
+}  # fmt: skip
 
 
 class Condition(NamedTuple):
@@ -55,9 +58,14 @@ def _flags(command: str) -> list[str]:
     out: list[str] = []
     words = shlex.split(command)[1:]
     while words:
-        name, equals, value = words.pop(0).partition("=")
-        if not name.startswith("-"):
+        word = words.pop(0)
+        if not word.startswith("-"):
             continue
+        if not word.startswith("--") and len(word) > len("-r"):  # -rFR1, or -qx
+            words.insert(0, f"-{word[2:]}" if word[:2] in _SWITCHES else word[2:])
+            word = word[:2]
+        name, equals, value = word.partition("=")
+        name = _SAME.get(name, name)
         if not equals and name not in _SWITCHES and words and not words[0].startswith("--"):
             value = words.pop(0)
         if name not in _PLACES | _TOLD:

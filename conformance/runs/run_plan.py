@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.console import narrate
 from conformance.user_errors import Usage
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     from conformance.servers.recording.directory import Manifest
     from conformance.servers.specs import ServerSpec
+
+_ADDRESS: Final = re.compile(r"(|--[\w-]+=|-\w)(mysql://.*)", re.DOTALL)  # alone, or with its option in front
 
 
 def judged_recording(specs: list[ServerSpec], refused: dict[str, Any], kept: dict[str, Any]) -> Manifest | None:
@@ -111,6 +114,6 @@ def command_line() -> str:
 
     words = ["binlog-lab"]
     for word in sys.argv[1:]:
-        option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
-        words.append(f"{option}{equals}{parse_spec(value)}" if value.startswith("mysql://") else word)
+        address = _ADDRESS.fullmatch(word)
+        words.append(f"{address[1]}{parse_spec(address[2])}" if address else word)
     return shlex.join(words)

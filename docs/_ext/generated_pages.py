@@ -15,6 +15,7 @@ import click
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from conformance.cli.helpful import OPTIONS, entry, grouped, path_of, said
 from conformance.cli.main import COMMANDS, PROGRAM, cli
 from conformance.verdict import DEFINITIONS
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sphinx.application import Sphinx
+
+    from conformance.cli.helpful import Entry
 
 REFERENCE: Final = "conformance.reference"
 # Anchors of the specification sheets, and how docstrings cite them: ``partial-update 6.2``.
@@ -107,16 +110,33 @@ def _command(command: click.Command, name: str, parent: click.Context, *, level:
             "```",
             "",
         )
-        for parameter in command.get_params(context):
-            record = parameter.get_help_record(context)
-            if record is not None and isinstance(parameter, click.Option) and "--help" not in parameter.opts:
-                names, words = record
-                yield from (f"`{names}`", f": {prose(' '.join(words.split())) or 'No value.'}", "")
+        yield from _options(command, context)
+        yield from _examples(entry(path_of(context)))
         if isinstance(command, click.Group):
             for child in command.list_commands(context):
                 found = command.get_command(context, child)
                 if found is not None and not found.hidden:
                     yield from _command(found, child, context, level=level + 1)
+
+
+def _options(command: click.Command, context: click.Context) -> Iterator[str]:
+    """The options by group, without --help."""
+    shown = [one for one in command.get_params(context) if isinstance(one, click.Option) and "--help" not in one.opts]
+    for group, options in grouped(shown).items():
+        if group != OPTIONS:
+            yield from (f"**{group}**", "")
+        for option in options:
+            record = option.get_help_record(context)
+            if record is not None:
+                yield from (f"`{record[0]}`", f": {prose(' '.join(record[1].split())) or 'No value.'}", "")
+
+
+def _examples(mine: Entry) -> Iterator[str]:
+    """The examples, and the exit codes."""
+    lines = [line for example, words in mine.examples for line in (f"# {words}", example)]
+    yield from ("```sh", *lines, "```", "")
+    for title, codes in said(mine):
+        yield from (f"{title}:", "", *(f"- {code}: {prose(words)}" for code, words in codes.items()), "")
 
 
 def _help(text: str) -> Iterator[str]:

@@ -70,7 +70,7 @@ def test_the_commands_are_those_of_the_contract() -> None:
         "conformance", "decode", "apply", "check", "digest", "expand", "predict", "estimate", "explain", "sdi", "lob",
         "rows",
         "servers", "subjects", "smoke", "serve", "restarts", "replay", "cases", "fuzz", "explore", "matrix", "report",
-        "diff", "doctor",
+        "diff", "doctor", "help",
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Promises of README, docs and action.yml: every command line in them is one that this version takes."""
+"""Promises of README, docs, helps and action.yml: every command line in them is one that this version takes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import yaml
 
 from conformance.cli import main as frame
 from conformance.cli import plugin
+from conformance.cli.helpful import table
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.servers.auto import parse_server_option
 from conformance.servers.specs import parse_spec
@@ -64,6 +65,8 @@ LINES = {
     for command, whole in sorted(commands_in(page.read_text("utf-8")), key=lambda found: found[1])
     for words in spelled_out(command)
 }
+EXAMPLES_OF_HELPS = [line for found in table()["commands"].values() for line, _ in found["examples"]]
+LINES |= {words: True for line in EXAMPLES_OF_HELPS for words in spelled_out(line.removeprefix("binlog-lab "))}
 
 
 @pytest.fixture
@@ -74,7 +77,8 @@ def parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Parse:
     monkeypatch.chdir(tmp_path)
     for name in ("report", "report-before", "budget", "fuzzed"):
         (tmp_path / name).mkdir()
-    (tmp_path / "FINDING.bin").touch()
+    for name in ("FINDING.bin", "finding.bin"):
+        (tmp_path / name).touch()
 
     def parse(words: Sequence[str]) -> list[dict[str, Any]]:
         called.clear()
@@ -95,7 +99,7 @@ def test_a_promised_command_is_one(words: tuple[str, ...], parsed: Parse, capsys
         parsed(words)
     else:
         assert frame.run(words) == 0 or "error: missing " in capsys.readouterr().err
-    for spec in after(words, "--server", "--replica"):
+    for spec in after(words, "-s", "--server", "--replica"):
         parse_spec(spec)
     for spec in after(words, "--subject"):
         parse_subject(spec)

@@ -61,7 +61,7 @@ CALLS = [
     ),
     call(f"decode LOG --start-position {1 << 63}", 2, "'--start-position'", "is not in the range 0<=x<="),
     call("decode LOG --format json", 2, "'json' is not one of 'text', 'jsonl'"),
-    call("decode", 2, "missing argument 'FILE...'", "binlog-lab decode --help"),
+    call("decode", 2, "missing argument 'LOG…'", "binlog-lab decode --help"),
     call("predict", 2, "missing option '--update'"),
     # Names.
     call("conformance -r fr5", 2, "unknown requirement fr5", "did you mean FR5?"),

@@ -199,6 +199,7 @@ def test_what_is_not_the_same_in_both_runs_is_named_first(tmp_path: Path, capsys
     [
         ("binlog-lab conformance -v -r FR1 -q", ["-r FR1"]),
         ("binlog-lab conformance -x -r FR1", ["-r FR1", "-x"]),
+        ("binlog-lab conformance -s none -n 7 -o r -qxrFR1 --requirement FR2 -n9", ["-r FR1", "-r FR2", "-x"]),
         ("", []),
         ("binlog-lab conformance --report r --server=auto --seed 7", []),
         ("binlog-lab conformance --no-deviations -r FR1 --keep -r FR2", ["--no-deviations", "-r FR1", "-r FR2"]),
