@@ -10,6 +10,8 @@ from conformance.messages import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+_FEW = 20  # names that a message can list
+
 
 class UserError(Exception):
     """A message for the user. Raise one of its subclasses: they fix the exit code. ``hint``: a line of its own."""
@@ -40,5 +42,7 @@ class CouldNotRun(UserError):
 
 
 def unknown(what: str, names: Iterable[str], known: Collection[str], *, hint: str | None = None) -> Usage:
-    """The error about unknown names: each with the known names that are nearest."""
-    return Usage(f"unknown {what} {', '.join(f'{name}{did_you_mean(name, known)}' for name in names)}", hint=hint)
+    """The error about unknown names: each with the known names that are nearest, or with all, if they are few."""
+    nearest = {name: did_you_mean(name, known) for name in names}
+    every = "" if any(nearest.values()) or len(known) > _FEW else f"; known: {', '.join(known)}"
+    return Usage(f"unknown {what} {', '.join(f'{name}{near}' for name, near in nearest.items())}{every}", hint=hint)

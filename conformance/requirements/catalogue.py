@@ -39,7 +39,7 @@ NEEDS: Final = ("1S", "2S", "3S", "OLD", "SUBJECT")
 SERVER, OLD_SERVER, UNRELEASED, MODEL, DECODER = "server", "old server", "unreleased server", "model", "decoder"
 JUDGED_ON: Final = (SERVER, OLD_SERVER, UNRELEASED, MODEL, DECODER)
 QUICK, FULL = 50, 1_000
-_FILE_KEYS: Final = {"title", "document", "documents", "defaults", "requirement"}
+_FILE_KEYS: Final = {"title", "document", "documents", "features", "defaults", "requirement"}
 
 
 class CatalogueError(Exception):
@@ -50,7 +50,8 @@ class CatalogueError(Exception):
 class Requirement:
     """One sentence. ``allowed``: the outcomes that satisfy it, as text. ``needs``: servers, see :data:`NEEDS`.
     ``finite``: why its Cases are listed and not generated. ``judged_on``: the subject of its verdicts, see
-    :data:`JUDGED_ON`; a row within another one has that row's subject."""
+    :data:`JUDGED_ON`; a row within another one has that row's subject. ``feature``: the row of the table of versions
+    that says since when its document means something; empty where there is none."""
 
     id: str
     group: str
@@ -66,6 +67,7 @@ class Requirement:
     reason: str | None = None
     finite: str | None = None
     judged_on: str = SERVER
+    feature: str = ""
 
     @property
     def explanation(self) -> str | None:
@@ -83,6 +85,7 @@ def parse_rows(texts: dict[str, str]) -> dict[str, Requirement]:
     """The rows of some files, in the order of their names. Raises :class:`CatalogueError`."""
     parsed: dict[str, dict[str, Any]] = {}
     revisions: dict[str, str] = {}
+    features: dict[str, str] = {}
     for name, text in sorted(texts.items()):
         try:
             data = parsed[name] = tomllib.loads(text)
@@ -92,11 +95,12 @@ def parse_rows(texts: dict[str, str]) -> dict[str, Requirement]:
         if unknown or "title" not in data:
             raise CatalogueError(f"{name}: unknown keys {sorted(unknown)}, or no title")
         revisions.update(data.get("documents", {}))
+        features.update(data.get("features", {}))
     out: dict[str, Requirement] = {}
     for name, data in parsed.items():
         common = {"group": data["title"], "document": data.get("document"), **data.get("defaults", {})}
         for item in data.get("requirement", ()):
-            row = _row(name, {**common, **item}, revisions)
+            row = _row(name, {"feature": features.get(common["document"], ""), **common, **item}, revisions)
             if row.id in out:
                 raise CatalogueError(f"{name}: {row.id} is listed twice")
             out[row.id] = row

@@ -55,6 +55,16 @@ def state_of(row: Requirement) -> CoverageState:
     return _APART.get(row.judged_on, CoverageState.WITHIN if row.within else CoverageState.JUDGED)
 
 
+def judged_in_words(row: Requirement) -> str:
+    """Say in which way a row is judged, or why it is not."""
+    state = state_of(row)
+    if state is CoverageState.NOT_JUDGED:
+        return f"Not judged: {row.reason}"
+    way = _SAYS.get(state, "judged on a server")
+    part = f", as part of {row.within}" if row.within else ", by checks of its own"
+    return f"{way[:1].upper()}{way[1:]}{part}."
+
+
 def counts(rows: Iterable[Requirement] = tuple(REQUIREMENTS.values())) -> dict[CoverageState, int]:
     """How many rows there are of each state."""
     found = Counter(map(state_of, rows))

@@ -19,6 +19,17 @@ from conformance.reference.dialect import DIALECTS, MYSQL, Dialect
 Version = tuple[int, int, int]
 Value = bool | int | str | None
 
+# How a cell of the table is known: the letters of its mark.
+MARKS: Final = {
+    "V": "seen on a running server of that version",
+    "S": "read in the source of that version",
+    "M": "manual",
+    "R": "release notes",
+    "B": "public report",
+    "I": "inferred",
+    "K": "common knowledge",
+}
+
 # The event-39 code, the diff encoding, the evaluation, the in-place rules and the decision are the same from 8.0.3
 # (versions 0.1); 9.7.4 is where they were observed.
 FIRST: Final[Version] = (8, 0, 3)

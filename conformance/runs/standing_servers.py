@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from conformance.console import narrate
+from conformance.messages import did_you_mean
 from conformance.server_use import fetch_progress, server_errors
 from conformance.user_errors import Usage
 
@@ -127,11 +128,11 @@ def stop_servers(names: tuple[str, ...], everything: bool) -> None:
     with server_errors():
         standing = {server.name: server for server in standing_servers()}
         kept = {item.name for item in kept_containers() if item.kind == RUN}
-        unknown = [name for name in names if name not in standing and name not in kept]
-        if unknown:
-            known = ", ".join([*standing, *kept]) or "there is none"
-            raise Usage(f"no standing server is named {', '.join(unknown)} (named: {known})")
-        for name in [*standing, *kept] if everything else names:
+        named = [*standing, *kept]
+        if wrong := [f"{name}{did_you_mean(name, named)}" for name in names if name not in named]:
+            known = ", ".join(named) or "there is none"
+            raise Usage(f"no standing server is named {', '.join(wrong)} (named: {known})")
+        for name in named if everything else names:
             if name in kept:
                 remove_kept(name)
                 narrate(f"{name}: removed, and its volume")

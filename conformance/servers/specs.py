@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
+from conformance.messages import did_you_mean
 from conformance.servers.errors import SpecError
 from conformance.servers.wire.connection import Address
 
@@ -99,7 +100,7 @@ def parse_spec(text: str) -> ServerSpec:
     scheme = text.partition("://")[0]
     if "://" in text:
         raise SpecError(f"{scheme}://...", f"unknown scheme {scheme!r}", expected="mysql://user@host:port")
-    raise SpecError(text, f"unknown kind of server {word!r}", expected=_EXPECTED)
+    raise SpecError(text, f"unknown kind of server {word!r}{did_you_mean(word, SpecKind)}", expected=_EXPECTED)
 
 
 def _parse_address(text: str) -> ServerSpec:

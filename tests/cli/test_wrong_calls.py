@@ -62,7 +62,7 @@ CALLS = [
     call(f"decode LOG --start-position {1 << 63}", 2, "'--start-position'", "is not in the range 0<=x<="),
     call("decode LOG --format json", 2, "'json' is not one of 'text', 'jsonl'"),
     call("decode", 2, "missing argument 'LOG…'", "binlog-lab decode --help"),
-    call("predict", 2, "missing option '--update'"),
+    call("predict", 2, "missing option '-u' / '--update'"),
     # Names.
     call("conformance -r fr5", 2, "unknown requirement fr5", "did you mean FR5?"),
     call("cases list -r w1A", 2, "unknown requirement w1A", "did you mean W1a?"),
@@ -72,10 +72,24 @@ CALLS = [
     call("replay matrix:size-budget/9", 2, "expected matrix:NAME/CELL/INDEX, got 'matrix:size-budget/9'"),
     call("replay matrix:size-budget/999999/4", 2, "no cell 999999; cells are 0 to 255"),
     call("replay matrix:size-budget/9/4 --replica process", 2, "--replica", "need --server", "reference alone"),
+    call(
+        "replay deviation:cut-metadata-take", 2, "no deviation 'cut-metadata-take' is listed (did you mean cut-metadata"
+    ),
+    call("check LOG --tool zongi", 2, "unknown tool zongi (did you mean zongji?)"),
+    call("check LOG --tool maxwell", 2, "unknown tool maxwell; known: ", "debezium-engine"),
+    call("smoke zongi", 2, "unknown subject 'zongi' (did you mean zongji?)"),
+    call("explain fr5", 2, "fr5: no such file, requirement or deviation (did you mean FR5?)"),
+    call("explain FR5 --at 4", 2, "FR5 is no log"),
     call("decode LOG --dialect foo", 2, "no dialect 'foo'", "expected one such as 9.7.4", "mysql-9.7, worklog"),
     call("servers stop nobody-started-this", 2, "no standing server is named nobody-started-this"),
     # Servers and addresses.
-    call("conformance --server dokcer", 2, "server spec 'dokcer'", "expected auto, process, process:PATH, docker"),
+    call(
+        "conformance --server dokcer",
+        2,
+        "server spec 'dokcer'",
+        "(did you mean docker?)",
+        "expected auto, process, process:PATH, docker",
+    ),
     call("conformance --server mysql://", 2, "the user is missing", "expected mysql://user@host:port"),
     call("conformance --server mysql://u:secret@h:99999", 2, "the port is not a number from 0 to 65535"),
     call("conformance --server mysql://u@h/shop", 2, "got the path '/shop'", "expected no path"),

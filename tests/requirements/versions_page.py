@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from conformance.judge.probes import has_probe, value_words
-from conformance.requirements.versions import SWITCHES, text_of
+from conformance.requirements.versions import MARKS, SWITCHES, text_of
 from tests.live import ROOT
 from tests.requirements.dialect_rows import ANSWERED, ROWS
 from tests.requirements.faults_of_dialects import TABLE_FAULTS
@@ -29,13 +29,7 @@ A dialect is what the table says of a version; nothing else in the project asks 
 Each cell holds from its version to the next one.
 The letters say how a cell is known:
 
-- **V**: seen on a running server of that version
-- **S**: read in the source of that version
-- **M**: manual
-- **R**: release notes
-- **B**: public report
-- **I**: inferred
-- **K**: common knowledge
+MARKS
 
 A cell with **?** is an assumption: check the value before you rely on it.
 Every conformance run asks its servers for the rows marked *asked* and writes the answers beside the table's into the report.
@@ -53,7 +47,7 @@ def page() -> str:
     probes = sum(cell.probe for switch in SWITCHES.values() for cell in switch.cells)
     cells = sum(len(switch.cells) for switch in SWITCHES.values())
     lines = [
-        _HEAD,
+        _HEAD.replace("MARKS", "\n".join(f"- **{mark}**: {words}" for mark, words in MARKS.items())),
         (
             f"{len(SWITCHES)} rows, {cells} cells ({probes} with ?), {tests} tests of rows, {sum(faults.values())} faults, "
             f"{sum(map(has_probe, SWITCHES))} rows asked of live servers."

@@ -8,6 +8,7 @@ whose requirements depend on data (the suite of decoders, promoted Cases) lists 
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from dataclasses import dataclass, field
@@ -86,6 +87,22 @@ def all_facts() -> Iterator[CheckFacts]:
     """Yield the facts of every check of the kit."""
     for experiment in experiments().values():
         yield from experiment.checks.values()
+
+
+@cache
+def sentence_of(check: str) -> str:
+    """The sentence of a check: the first paragraph of its function's docstring, read without importing it."""
+    facts = facts_of(check)
+    if facts is None:
+        return ""
+    for node in ast.parse((CHECKS / facts.room / facts.file).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and any(_marks(each, facts.name) for each in node.decorator_list):
+            return " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())
+    return ""
+
+
+def _marks(decorator: ast.expr, name: str) -> bool:
+    return ast.unparse(decorator) == f"pytest.mark.check({name!r})"
 
 
 def judging(path: Path) -> frozenset[str] | None:

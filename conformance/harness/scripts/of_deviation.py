@@ -17,6 +17,7 @@ from conformance.harness.scripts.data_file import data_file_script
 from conformance.harness.scripts.of_case import script_of
 from conformance.harness.scripts.relay_log import relay_log_script
 from conformance.judge.damage.crashes import damage_of, damage_of_log
+from conformance.messages import did_you_mean
 from conformance.requirements.crashes import (
     APPLYING,
     IMPORTING,
@@ -92,7 +93,8 @@ def named(name: str, path: Path | None = None) -> Deviation:
     """An entry of the kit's list, or of a file. Raises :class:`DeviationError`."""
     listed = {entry.id: entry for entry in load_deviations(path)}
     if name not in listed:
-        raise DeviationError(f"no deviation {name!r} is listed, expected one of {', '.join(listed)}")
+        near = did_you_mean(name, listed) or f", expected one of {', '.join(listed)}"
+        raise DeviationError(f"no deviation {name!r} is listed{near}")
     return listed[name]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from conformance.messages import did_you_mean
 from conformance.servers.standing import standing_servers
 
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ def client_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
         return None, list(words)
     if first not in standing:
         known = ", ".join(standing) or "there is none"
-        raise ClientWordsError(f"{first!r} is neither a program nor a standing server (named: {known}); {_EXPECTED}")
+        near = did_you_mean(first, [*PROGRAMS, *standing])
+        raise ClientWordsError(
+            f"{first!r} is neither a program nor a standing server{near} (named: {known}); {_EXPECTED}"
+        )
     if not named:
         what = repr(rest[0]) if rest else "no word"
         raise ClientWordsError(f"{what} stands behind the server's name {first!r}; {_EXPECTED}")
