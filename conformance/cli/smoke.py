@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import TYPE_CHECKING
+
 import click
 
 from conformance.cli.helpful import LabCommand
 from conformance.console import narrate
 from conformance.exit_code import ExitCode
-from conformance.messages import printable
+from conformance.messages import counted, printable
 from conformance.user_errors import CouldNotRun, Usage
+
+if TYPE_CHECKING:
+    from conformance.harness.smoke import StepOutcome
 
 
 @click.command(name="smoke", cls=LabCommand)
@@ -26,7 +32,7 @@ def command(subject: str) -> int:
     from conformance.subjects.answers import SubjectUnavailable
     from conformance.subjects.specs import SubjectSpecError, parse_subject
 
-    wrong = 0
+    outcomes: Counter[StepOutcome] = Counter()
     try:
         spec = parse_subject(subject)
     except SubjectSpecError as problem:
@@ -38,13 +44,17 @@ def command(subject: str) -> int:
             click.echo(f"{step.outcome:5}  {printable(step.title)}")
             for line in step.lines:
                 click.echo(f"       {printable(line)}")
-            wrong += step.outcome is StepOutcome.WRONG
+            outcomes[step.outcome] += 1
     except SubjectUnavailable as problem:
         raise CouldNotRun(f"{spec}: {problem}") from problem
-    if wrong:
+    judged = f"binlog-lab conformance --subject {_quoted(subject)}"
+    if outcomes[StepOutcome.WRONG]:
         narrate("the adapter does not work yet; the reference page 'Adapters' has the protocol")
         return int(ExitCode.NONCONFORMANT)
-    narrate(f"the adapter works: binlog-lab conformance --subject {_quoted(subject)}")
+    if lost := outcomes[StepOutcome.LOSES]:
+        narrate(f"the adapter answers; row changes of {counted(lost, 'log')} are lost or altered in silence: {judged}")
+        return int(ExitCode.NONCONFORMANT)
+    narrate(f"the adapter works: {judged}")
     return int(ExitCode.OK)
 
 

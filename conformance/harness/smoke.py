@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ROWS: Final = ("columns/int", "columns/varchar")  # Cases that every decoder of rows can read
 FILES: Final = {STORED_ROWS: "rows/plain", SDI: "entries/plain"}  # a Case of each role about data files
-FEATURES: Final = ("jsonb/literals", "diffs/replace-scalar")
+FEATURES: Final = ("jsonb/literals", "diffs/replace-scalar", "files/several-transactions", "payload/insert")
 _LINES: Final = 5  # of standard error
 _LEAVES: Final = "it ends when it is asked to"
 _STAYS: Final = "it does not end when it is asked to: the lab kills it"
@@ -45,6 +45,7 @@ class StepOutcome(StrEnum):
 
     OK = "ok"
     NOTE = "note"  # the adapter works; the suite will judge this
+    LOSES = "LOSES"  # the adapter answers, and row changes are lost or altered in silence
     WRONG = "WRONG"
 
 
@@ -158,7 +159,7 @@ def _twice(subject: Subject, case: DecoderCase, place: Path) -> Step:
 
 
 def _feature(subject: Subject, hello: Hello, case: DecoderCase, place: Path) -> Step:
-    """Try a feature that not every decoder reads: its loss is no fault of the adapter, but people want to know."""
+    """Try a feature that not every decoder reads: a refusal is no fault, but people want to know of each loss."""
     title = f"it reads {case.id}: {case.title}"
     answer = _answer(subject, case, place)
     if answer.failure is Failure.GARBLED:
@@ -170,7 +171,8 @@ def _feature(subject: Subject, hello: Hello, case: DecoderCase, place: Path) -> 
     judgement = judge(case, hello.capabilities, observed(answer))
     if judgement.verdict in (Verdict.PASS, Verdict.LENIENT):
         return Step(StepOutcome.OK, title)
-    return Step(StepOutcome.NOTE, title, _compared(case, answer, judgement))
+    lost = judgement.verdict is Verdict.SILENT_LOSS
+    return Step(StepOutcome.LOSES if lost else StepOutcome.NOTE, title, _compared(case, answer, judgement))
 
 
 def _no_log(subject: Subject, case: DecoderCase, place: Path) -> Step:

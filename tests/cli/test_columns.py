@@ -20,6 +20,7 @@ from conformance.runs.columns import column_names, server_pairs
 from conformance.servers.errors import CaptureError, ConnectionLost, NoBinaryLog, ProtocolError, SqlError
 from conformance.servers.recording.tape import NoAnswer
 from conformance.stream import Block, CaseVerdict, Subject
+from conformance.subjects.answers import SubjectUnavailable
 from conformance.user_errors import Usage
 from tests.cli.written_reports import assert_whole, records, results
 from tests.live import Ended, lab
@@ -143,6 +144,26 @@ def test_anything_else_ends_the_column(error: Exception, options: dict[str, Any]
     run = column(sunk, **options)
     assert not run._refused(run.selected[1], error)
     assert sunk == []
+
+
+def test_the_only_column_that_never_began_ends_the_run_with_its_cause() -> None:
+    sunk: list[Any] = []
+    run = column(sunk, columns=("a",), known=False)
+    run._failed_to_run(SubjectUnavailable("./decoder: no such program"))
+    assert run.stops
+    assert run.could_not_run == "a: ./decoder: no such program"
+    assert [record.type for record in sunk] == ["subject"]  # and no verdict
+    assert run.column_errors == []
+
+
+@pytest.mark.parametrize(("columns", "known"), [(("a", "b"), False), (("a",), True)])
+def test_a_column_beside_others_and_one_that_began_say_what_did_not_run(columns: tuple[str, ...], known: bool) -> None:
+    sunk: list[Any] = []
+    run = column(sunk, columns=columns, known=known)
+    run._failed_to_run(SubjectUnavailable("./decoder: no such program"))
+    assert not run.stops
+    assert {record.check for record in sunk if isinstance(record, Block)} == {"some/two", "some/three"}
+    assert run.column_errors == ["a: ./decoder: no such program"]
 
 
 @pytest.mark.parametrize("error", [ConnectionLost("gone"), CaptureError("the log is cut"), CampaignFailed("died")])

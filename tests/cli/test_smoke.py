@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.live import lab
+from tests.in_process import lab_here
+from tests.live import ROOT, lab
 from tests.subjects.scripts import conversation
 
 if TYPE_CHECKING:
@@ -25,6 +26,38 @@ def test_a_good_adapter_is_proved_step_by_step() -> None:
     assert "ok     it reads columns/int" in end.out
     assert "ok     it refuses a file that is no log" in end.out
     assert "the adapter works: binlog-lab conformance --subject" in end.err
+
+
+LOST = {
+    "partial updates": "found['event'] != 'PARTIAL_UPDATE_ROWS_EVENT'",
+    "compressed transactions": "found['inner'] is None",
+    "deletes": "found['operation'] != 'delete'",
+}
+
+
+@pytest.mark.parametrize(
+    ("lost", "case"),
+    [
+        ("partial updates", "diffs/replace-scalar"),
+        ("compressed transactions", "payload/insert"),
+        ("deletes", "files/several-transactions"),
+    ],
+)
+def test_of_a_decoder_that_loses_events_nobody_says_that_it_works(lost: str, case: str, tmp_path: Path) -> None:
+    body = f"""\
+sys.path.insert(0, {str(ROOT)!r})
+from tests.in_process import lab_here
+end = lab_here("decode", "--format", "jsonl", request["path"])
+changes = [found for found in map(json.loads, end.out.splitlines()) if {LOST[lost]}]
+answer(request, **({{"result": {{"changes": changes}}}} if end.code == 0 else {{"error": {{"message": end.err}}}}))"""
+    words = conversation(tmp_path, body, hello='"capabilities": ["file"]')
+    end = lab_here("smoke", f"jsonl:{shlex.join(words)}")
+    assert end.code == 1, end.text
+    assert [line for line in end.out.splitlines() if line.startswith(("LOSES", "WRONG"))] == [
+        line for line in end.out.splitlines() if f"it reads {case}: " in line
+    ]
+    assert "the adapter works" not in end.err
+    assert "row changes of 1 log are lost or altered in silence: binlog-lab conformance --subject" in end.err
 
 
 BAD = {

@@ -184,21 +184,29 @@ class EndedChecks:
         return True
 
     def _column_failed(self, message: str) -> None:
-        """This column's server cannot go on: report its remaining checks as not run, and begin the next column."""
+        """This column's server cannot go on: report its remaining checks as not run, and begin the next column.
+
+        Where the only column never began, the run ends with the cause: no check has anything to say.
+        """
         from conformance.harness.decoders import subject_record
         from conformance.stream import Subject
 
         assert self._lab is not None
         column, spec = self._lab.settings.column, self._lab.settings.subject
-        self.column_errors.append(f"{column}: {message}")
-        self._narrate(f"{column} cannot run: {message}")
+        alone = len(self._columns) == 1 and not self._lab.known
+        if alone:
+            self.could_not_run = f"{column}: {message}"
+        else:
+            self.column_errors.append(f"{column}: {message}")
+            self._narrate(f"{column} cannot run: {message}")
         if not self._lab.known:
             first = message.splitlines()[0]
             if spec:
                 self.sink(subject_record(column, spec, unavailable=first))
             else:
                 self.sink(Subject(id=column, role="source", capabilities=("source",), note=f"could not run: {first}"))
-        self._not_run([item for item in self.selected if item not in self._run_items], message)
+        if not alone:
+            self._not_run([item for item in self.selected if item not in self._run_items], message)
 
     def _not_run(self, items: list[pytest.Item], message: str) -> None:
         """Checks that were selected for this column and have no result."""
