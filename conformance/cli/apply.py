@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -18,8 +19,6 @@ from conformance.logs.replaying.starting import NOTHING, Beginning
 from conformance.user_errors import Usage
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conformance.reference.text.event_filter import Selection
 
 
@@ -66,8 +65,10 @@ def _offset(_context: click.Context, option: click.Parameter, text: str | None) 
 
 @click.command(name="apply", cls=_FilesBehind)
 @click.argument("files", metavar="LOG…", nargs=-1, required=True)
-@click.option("-f", "--format", "--as", "form", type=click.Choice(("text", "json", "sql")), default="text",
-              show_default=True, help="sql: with --undo, statements by primary key instead of BINLOG.")  # fmt: skip
+@click.option("-f", "--format", "--as", "form", type=click.Choice(("text", "json", "csv", "parquet", "sql")),
+              default="text", show_default=True, help="csv: one table; parquet: a file a table, in DIR; sql: with"
+              " --undo, statements by primary key instead of BINLOG.")  # fmt: skip
+@click.option("-o", "--output", "directory", metavar="DIR", help="Where Parquet files go: a new or empty directory.")
 @click.option(_VERIFY, "data_files", multiple=True, metavar="FILE.ibd|DIR…",
               help="Compare the final tables with these InnoDB data files, instead of printing them.")  # fmt: skip
 @click.option(
@@ -94,7 +95,7 @@ def _offset(_context: click.Context, option: click.Parameter, text: str | None) 
 def command(
     *, files: tuple[str, ...], form: str, data_files: tuple[str, ...], undo: bool, wanted: tuple[str, ...],
     sources: tuple[str, ...], system_time_zone: str | None, keyring: Path | None, selection: Selection,
-    limit: int | None, jobs: int,
+    limit: int | None, jobs: int, directory: str | None,
 ) -> None:  # fmt: skip
     """Replay binary log files in the order given, from an empty state, and print the final tables.
 
@@ -114,14 +115,21 @@ def command(
     with the empty server. Files of a running server lag behind: copy them after FLUSH TABLES … FOR EXPORT, or after a
     shutdown. With --jobs, processes share the tables out: each reads all logs, and the rows of its own tables.
 
+    On a terminal the columns stand below each other. --format csv prints one table, and --format parquet writes a file
+    for each into DIR; it needs the extra parquet (pip install 'binlog-lab[parquet]').
+
     --undo prints BINLOG statements for the client mysql, each with its rows as comments, or with --as sql INSERT,
     UPDATE and DELETE. It needs FULL images, and resolves diffs. It reads whole logs. GTIDs, times and positions
     choose transactions by their beginning; --table and --database choose rows. Where the result would not be exact, it
     ends before anything is printed. These stand in the way: XA transactions, statements that change the tables of these
     rows, and foreign keys that cascade. So does a later transaction that changes one of the rows, if it stays.
     """
-    if undo and (data_files or form == "json"):
-        raise Usage("--undo prints SQL: --verify and --format json do not belong to it")
+    if undo and (data_files or form not in ("text", "sql")):
+        raise Usage(f"--undo prints SQL: {'--verify' if data_files else f'--format {form}'} does not belong to it")
+    if (form == "parquet") != (directory is not None):
+        raise Usage("--format parquet and --output DIR go together: a file for each table")
+    if data_files and form not in ("text", "json"):
+        raise Usage(f"--verify has no --format {form}")
     if form == "sql" and not undo:
         raise Usage("--as sql belongs to --undo", hint="decode --as sql prints the changes of logs as SQL")
     beginning = Beginning(sources, system_time_zone)
@@ -140,4 +148,12 @@ def command(
     elif data_files:
         verify_replay(files, selection, form, data_files, beginning, limit=limit, keyring=keyring, jobs=jobs)
     else:
-        print_replay(files, selection, form, beginning, limit=limit, keyring=keyring)
+        print_replay(
+            files,
+            selection,
+            form,
+            beginning,
+            limit=limit,
+            keyring=keyring,
+            directory=None if directory is None else Path(directory),
+        )

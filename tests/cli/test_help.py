@@ -81,7 +81,7 @@ def test_examples_do_what_they_say(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for line in RUN:
         end = lab_here(*shlex.split(line.partition(" | ")[0])[1:])
         assert end.code == 0, (line, end.text)
-        assert end.out or (tmp_path / "plain.000002").exists(), line
+        assert end.out or (tmp_path / line.partition(" -o ")[2].split()[0]).exists(), line
     assert len(RUN) > 12
 
 

@@ -12,6 +12,7 @@ from conformance.logs.selection import SelectedLogs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from conformance.logs.definitions import GivenDefinitions
     from conformance.logs.printing.printers import Printer
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """The form of the output. ``name``: ``text``, ``jsonl``, ``csv`` or ``sql``. ``dialect``: that of the logs' writer.
+    """The form of the output. ``name``: ``text``, ``jsonl``, ``csv``, ``parquet`` or ``sql``. ``dialect``: that of the
+    logs' writer.
 
     ``text``: the parts of a text. ``outcome``: row changes say whether their transaction was committed.
-    ``committed``: no others. ``gtids``: SQL has the GTIDs of the log.
+    ``committed``: no others. ``gtids``: SQL has the GTIDs of the log. ``columns``: a column for each column of
+    the one table. ``target``: the Parquet file.
     """
 
     name: str
@@ -38,12 +41,22 @@ class Form:
     committed: bool
     gtids: bool
     dialect: Dialect | None
+    columns: bool = False
+    target: Path | None = None
+
+    @property
+    def as_records(self) -> bool:
+        """Whether row changes become records with typed or many columns."""
+        return self.columns or self.name == "parquet"
 
     @property
     def needs_rows_alone(self) -> bool:
         """Whether no line depends on events without rows, but for the GTID."""
         return (
-            self.name not in ("text", "sql") and self.rows_only and not (self.resolve or self.outcome or self.committed)
+            self.name not in ("text", "sql")
+            and not self.as_records
+            and self.rows_only
+            and not (self.resolve or self.outcome or self.committed)
         )
 
 
@@ -90,6 +103,10 @@ class Decoding:
             from conformance.logs.printing.sql_printer import SqlPrinter
 
             return logs, SqlPrinter(logs, gtids=form.gtids, given=self.definitions)
+        if form.as_records:
+            from conformance.logs.printing.record_printer import RecordPrinter
+
+            return logs, RecordPrinter(logs, form.target, columns=form.columns, tagged=form.types, resolve=form.resolve)
         return logs, ChangePrinter(
             logs, form.name, passed, types=form.types, rows_only=form.rows_only, resolve=form.resolve,
             outcome=form.outcome, committed=form.committed,

@@ -230,7 +230,7 @@ class TextPrinter:
 
     def closing(self, tally: Tally) -> str:
         shown = counted(tally.shown - tally.left_out, "event")
-        return f"{shown}; contents not shown: {_listed(tally.hidden)}{_left_out(tally)}"
+        return f"{shown}; contents not shown: {listed(tally.hidden)}{_left_out(tally)}"
 
 
 class ChangePrinter:
@@ -346,9 +346,9 @@ class ChangePrinter:
 
     def closing(self, tally: Tally) -> str:
         shown = tally.shown - sum(tally.outcomes.values())
-        words = f"{counted(shown, 'row change')}; events not shown: {_listed(tally.hidden)}"
+        words = f"{counted(shown, 'row change')}; events not shown: {listed(tally.hidden)}"
         if tally.outcomes:
-            words += f"; row changes not shown: {_listed(tally.outcomes)}"
+            words += f"; row changes not shown: {listed(tally.outcomes)}"
         if self._replay is not None:
             words += f"; diffs without a known document: {tally.unresolved}"
         return words + _left_out(tally)
@@ -369,10 +369,11 @@ def _left_out(tally: Tally) -> str:
     return f"; left out: {counted(tally.left_out, 'event')}" if tally.left_out else ""
 
 
-def _listed(counts: Counter[str]) -> str:
+def listed(counts: Counter[str]) -> str:
+    """The names with their numbers, the most frequent first."""
     if not counts:
         return "none"
-    listed = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-    shown = [f"{number} {name}" for name, number in listed[:_SHOWN]]
-    rest = sum(number for _, number in listed[_SHOWN:])
+    most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    shown = [f"{number} {name}" for name, number in most[:_SHOWN]]
+    rest = sum(number for _, number in most[_SHOWN:])
     return ", ".join(shown) + (f", {rest} others" if rest else "")

@@ -14,15 +14,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
+def not_among(target: str, inputs: Sequence[str]) -> Path:
+    """The path of a file to write. Raises :class:`Usage` for one of the inputs."""
+    path = Path(target)
+    if path.exists() and any(Path(name).exists() and path.samefile(name) for name in inputs):
+        raise Usage(f"{target} is one of the inputs: it would be overwritten before it is read")
+    return path
+
+
 @contextmanager
 def result_file(target: str | None, inputs: Sequence[str]) -> Iterator[None]:
     """Write what is printed to this file, as it comes. Raises :class:`Usage` for one of the inputs."""
     if target is None:
         yield
         return
-    path = Path(target)
-    if path.exists() and any(Path(name).exists() and path.samefile(name) for name in inputs):
-        raise Usage(f"{target} is one of the inputs: it would be overwritten before it is read")
+    path = not_among(target, inputs)
     try:
         file = path.open("wb")
     except OSError as problem:

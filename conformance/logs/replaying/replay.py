@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from conformance.keyring_file import read_keyring
@@ -13,7 +14,7 @@ from conformance.logs.selection import SelectedLogs
 from conformance.user_errors import InputCorrupt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from conformance.logs.replaying.starting import Beginning
@@ -24,15 +25,20 @@ if TYPE_CHECKING:
 
 def print_replay(
     files: Sequence[str], selection: Selection, form: str, beginning: Beginning = NOTHING, *,
-    limit: int | None, keyring: Path | None,
+    limit: int | None, keyring: Path | None, directory: Path | None = None,
 ) -> None:  # fmt: skip
     """Print the tables at the end of the logs. A damaged log ends the replay; the tables before are printed.
 
-    ``beginning``: what is known from before the logs.
+    ``beginning``: what is known from before the logs. ``directory``: where the files of the form ``parquet`` go.
     """
+    if directory is not None:
+        from conformance.logs.replaying.table_files import prepare_directory
+
+        prepare_directory(directory)
     logs = SelectedLogs(files, selection, limit=limit, keyring=read_keyring(keyring))
     replay = beginning.replay(keyring)
-    print_tables(_wanted(_replayed(logs, replay, form, silent=False), selection), form)
+    put = partial(_put, form, directory)
+    put(_wanted(_replayed(logs, replay, put), selection))
     logs.check_names()
 
 
@@ -50,20 +56,32 @@ def verify_replay(
 
             verify_side_by_side(logs, verification, form, jobs)
         else:
-            replay = _replayed(logs, beginning.replay(keyring), form, silent=True)
+            replay = _replayed(logs, beginning.replay(keyring), lambda _: None)
             verification.print(replay.tables, form)
 
 
-def _replayed(logs: SelectedLogs, replay: Replay, form: str, *, silent: bool) -> Replay:
-    """The tables at the end of the logs; a log that ends before prints the chosen ones, unless ``silent``."""
+def _put(form: str, directory: Path | None, tables: Sequence[TableState]) -> None:
+    """Print tables in a form, or write them into a directory."""
+    if form in ("text", "json"):
+        print_tables(tables, form)
+        return
+    from conformance.logs.replaying.table_files import print_csv, write_parquet
+
+    if directory is None:
+        print_csv(tables)
+    else:
+        write_parquet(tables, directory)
+
+
+def _replayed(logs: SelectedLogs, replay: Replay, put: Callable[[Sequence[TableState]], None]) -> Replay:
+    """The tables at the end of the logs; of a log that ends before, the chosen ones are ``put``."""
     changes = 0
     try:
         for event in replayed_events(logs, replay):
             changes += is_rows(event)
     except InputCorrupt:
         replay.finish()
-        if not silent:
-            print_tables(_wanted(replay, logs.selection), form)
+        put(_wanted(replay, logs.selection))
         raise
     close(*replay.finish(), changes)
     return replay

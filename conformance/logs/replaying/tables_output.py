@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 from conformance.console import Output
@@ -11,8 +12,9 @@ from conformance.messages import counted
 from conformance.user_errors import InputCorrupt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from conformance.logs.replaying.aligned import Alignment
     from conformance.reference.replay.table_state import TableState
 
 
@@ -21,8 +23,9 @@ def print_tables(tables: Sequence[TableState], form: str) -> None:
     from conformance.reference.errors import CodecError
 
     output, spool = Output(), FileSpool()
+    lines = _json_lines if form == "json" else _aligned_lines if sys.stdout.isatty() else _text_lines
     try:
-        for line in _json_lines(tables) if form == "json" else _text_lines(tables):
+        for line in lines(tables):
             spool.add(line.encode("utf-8", "backslashreplace") + b"\n")
     except CodecError as error:
         if form == "json":
@@ -45,11 +48,31 @@ def _in_turn(tables: Iterable[TableState]) -> Iterator[TableState]:
 
 def _text_lines(tables: Iterable[TableState]) -> Iterator[str]:
     for state in _in_turn(tables):
-        rows = _sorted_rows(state, numeric=True)
+        rows = sorted_rows(state, numeric=True)
         yield f"{'.'.join(state.name)}: {counted(len(state.rows), 'row')}"
         yield "  " + "\t".join(state.column_names())
         for row in rows:
-            yield "  " + "\t".join("NULL" if value is None else one_line(value) for value in row)
+            yield "  " + "\t".join(_texts(row))
+
+
+def _texts(row: Sequence[str | None]) -> list[str]:
+    return ["NULL" if value is None else one_line(value) for value in row]
+
+
+def _measured(alignment: Alignment) -> Callable[[Sequence[str | None]], None]:
+    return lambda row: alignment.measure(_texts(row))
+
+
+def _aligned_lines(tables: Iterable[TableState]) -> Iterator[str]:
+    """The lines for a terminal: columns below each other, those of numbers to the right. No value is cut."""
+    from conformance.logs.replaying.aligned import Alignment
+
+    for state in _in_turn(tables):
+        alignment = Alignment(state.column_names(), [info.type.is_numeric for info in state.infos()])
+        rows = sorted_rows(state, numeric=True, met=_measured(alignment))
+        yield f"{'.'.join(state.name)}: {counted(len(state.rows), 'row')}"
+        yield alignment.head()
+        yield from map(alignment.line, map(_texts, rows))
 
 
 def _json_lines(tables: Sequence[TableState]) -> Iterator[str]:
@@ -63,7 +86,7 @@ def _json_lines(tables: Sequence[TableState]) -> Iterator[str]:
         yield f'  "columns": {_json(state.column_names(), 2)},'
         left = len(state.rows)
         yield '  "rows": [' if left else '  "rows": []'
-        for row in _sorted_rows(state):
+        for row in sorted_rows(state):
             left -= 1
             yield f"   {_json(row, 3)}{',' if left else ''}"
         if state.rows:
@@ -76,13 +99,17 @@ def _json(value: object, level: int) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1).replace("\n", "\n" + " " * level)
 
 
-def _sorted_rows(state: TableState, *, numeric: bool = False) -> Iterator[Sequence[str | None]]:
-    """The rows of a table in order. All are read before the first is returned."""
+def sorted_rows(
+    state: TableState, *, numeric: bool = False, met: Callable[[Sequence[str | None]], None] | None = None
+) -> Iterator[Sequence[str | None]]:
+    """The rows of a table in order. All are read, and given to ``met``, before the first is returned."""
     from conformance.reference.replay.tables_text import row_order, rows_text
 
     spool = SortedSpool(row_order(state, numeric=numeric))
     for row in rows_text(state):
         spool.add(row)
+        if met is not None:
+            met(row)
     return spool.take()
 
 
