@@ -142,7 +142,7 @@ class RecordPrinter:
         """Nothing follows the records."""
 
     def failed(self) -> None:
-        """What came before the damage is there."""
+        """The records before the damage are there."""
 
     def close(self) -> None:
         if self._records is not None:

@@ -1,4 +1,4 @@
-"""What ``explain`` prints where its argument is no log: a requirement or a listed deviation, by its id."""
+"""Requirements and listed deviations by their ids, which ``explain`` prints where its argument is no log."""
 
 from __future__ import annotations
 
