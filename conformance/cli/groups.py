@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from conformance.cli.helpful import LabCommand
@@ -12,6 +14,9 @@ class NamedCommands(LabCommand, click.Group):
     """A group that answers a mistyped command with the nearest ones (click has that from 8.4 on)."""
 
     command_class = LabCommand
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **{"subcommand_metavar": "COMMAND [ARGUMENT]…", **options})
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

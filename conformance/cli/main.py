@@ -37,14 +37,14 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 COMMANDS: dict[str, str] = {
     "conformance": "Judge servers and decoders against the requirements, write a report.",
-    "decode": "Print binary logs as mysqlbinlog does, or as JSON lines.",
+    "decode": "Print binary logs as mysqlbinlog does, or as JSON lines, CSV, Parquet, SQL.",
     "apply": "Replay binary logs from an empty state, print the final tables.",
     "check": "Say what binary logs will do to their readers, tool by tool.",
     "digest": "Say who writes what in binary logs, when and how much.",
     "expand": "Rewrite a binary log with plain row events that every tool reads.",
     "predict": "Predict the binary log of an update, byte for byte.",
     "estimate": "Estimate what partial JSON saves, or would save, in binary logs.",
-    "explain": "Print the annotated hex of a binary log.",
+    "explain": "Print the annotated hex of a binary log, or a requirement in words.",
     "sdi": "Print the dictionary information in InnoDB data files, as ibd2sdi does.",
     "lob": "List JSON documents in InnoDB data files, with their older versions.",
     "rows": "Print the rows in InnoDB data files as JSON lines or INSERTs, deleted ones too.",
