@@ -23,7 +23,8 @@ from conformance.reference.tables.metadata import DefaultCharset, Names
 from conformance.report.terminal import console_on
 from conformance.requirements.versions import dialect_of, parse_version
 from conformance.user_errors import unknown
-from tests.live import PROGRAM, environment
+from tests.in_process import lab_here
+from tests.live import PROGRAM, ROOT, environment
 from tests.reference.text.made_logs import table_of
 from tests.written_logs import log_file
 
@@ -81,6 +82,17 @@ def test_no_control_character_of_a_log_reaches_a_terminal(command: tuple[str, ..
     text = on_terminal(*command, str(hostile))
     assert "\\x1b" in text or "\\u001b" in text
     assert CONTROL.findall(text) == []
+
+
+def test_tables_stand_in_columns_on_a_terminal_and_between_tabs_in_a_pipe(hostile: Path) -> None:
+    orders = ROOT / "docs" / "tutorials" / "orders.binlog"
+    assert '  id  status  details\n   1  new     {"items"' in on_terminal("apply", str(orders))
+    assert '  id\tstatus\tdetails\n  1\tnew\t{"items"' in lab_here("apply", orders).out
+    lines = on_terminal("apply", str(hostile)).splitlines()
+    (head,) = [line for line in lines if line.startswith("  id  ")]
+    (first,) = [line for line in lines if line.startswith("   1  ")]
+    assert head.index("c\\x1b]0") == first.index("\\x1b]0") == 6
+    assert "   2  9B316D" in lines
 
 
 def test_a_pipe_gets_the_bytes_as_the_client_prints_them(hostile: Path) -> None:

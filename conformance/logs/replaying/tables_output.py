@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from conformance.console import Output
 from conformance.logs.spools import FileSpool, SortedSpool
-from conformance.messages import counted
+from conformance.messages import counted, printable
 from conformance.user_errors import InputCorrupt
 
 if TYPE_CHECKING:
@@ -59,8 +59,13 @@ def _texts(row: Sequence[str | None]) -> list[str]:
     return ["NULL" if value is None else one_line(value) for value in row]
 
 
+def _shown(row: Sequence[str | None]) -> list[str]:
+    """The texts as a terminal shows them, so that their widths are known."""
+    return [printable(text) for text in _texts(row)]
+
+
 def _measured(alignment: Alignment) -> Callable[[Sequence[str | None]], None]:
-    return lambda row: alignment.measure(_texts(row))
+    return lambda row: alignment.measure(_shown(row))
 
 
 def _aligned_lines(tables: Iterable[TableState]) -> Iterator[str]:
@@ -68,11 +73,11 @@ def _aligned_lines(tables: Iterable[TableState]) -> Iterator[str]:
     from conformance.logs.replaying.aligned import Alignment
 
     for state in _in_turn(tables):
-        alignment = Alignment(state.column_names(), [info.type.is_numeric for info in state.infos()])
+        alignment = Alignment(_shown(state.column_names()), [info.type.is_numeric for info in state.infos()])
         rows = sorted_rows(state, numeric=True, met=_measured(alignment))
         yield f"{'.'.join(state.name)}: {counted(len(state.rows), 'row')}"
         yield alignment.head()
-        yield from map(alignment.line, map(_texts, rows))
+        yield from map(alignment.line, map(_shown, rows))
 
 
 def _json_lines(tables: Sequence[TableState]) -> Iterator[str]:
