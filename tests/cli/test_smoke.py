@@ -39,8 +39,8 @@ LOST = {
     ("lost", "case"),
     [
         ("partial updates", "diffs/replace-scalar"),
-        ("compressed transactions", "payload/insert"),
-        ("deletes", "files/several-transactions"),
+        pytest.param("compressed transactions", "payload/insert", marks=pytest.mark.nightly),
+        pytest.param("deletes", "files/several-transactions", marks=pytest.mark.nightly),
     ],
 )
 def test_of_a_decoder_that_loses_events_nobody_says_that_it_works(lost: str, case: str, tmp_path: Path) -> None:
