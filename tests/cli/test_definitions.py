@@ -90,7 +90,7 @@ def test_a_table_without_a_fitting_definition_is_told_once(tmp_path: Path, order
     [
         ("USE shop;", ["--as", "jsonl"], 2, "no table is defined there"),
         ("CREATE TABLE t (a INT", ["--as", "jsonl"], 1, "tables.sql: line 1"),
-        (PLAIN, [], 2, "--definitions belongs to --format jsonl, csv and sql"),
+        (PLAIN, [], 2, "--definitions belongs to --format jsonl, csv, parquet and sql"),
         (PLAIN, ["--as", "jsonl", "--definitions", "/no/such/file"], 2, "/no/such/file: No such file or directory"),
         (PLAIN, ["--as", "jsonl", "--definitions", "mysql://nobody@127.0.0.1:1"], 3, "127.0.0.1:1"),
     ],
