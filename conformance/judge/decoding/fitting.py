@@ -20,7 +20,7 @@ PROTOCOL_OF_READERS: Final = "DAT8"
 DAMAGE_OF_READERS: Final = "DAT7"
 TYPES: Final = "DEC9"
 _PARTIAL: Final = "PARTIAL_UPDATE_ROWS_EVENT"
-_STREAM: Final = ("DEC14", "DEC15", "DEC16", "DEC17", "DEC18", "DEC19", "DEC20", "DEC21", "DEC22")
+_STREAM: Final = ("DEC14", "DEC15", "DEC16", "DEC17", "DEC18", "DEC19", "DEC20", "DEC21", "DEC22", "DEC24")
 _DIFFS: Final = ("DEC2", "DEC3", "DEC4", "DEC5")
 _IMAGE: Final = ("DEC14", "DEC4", "DEC3", "DEC5", "DEC15")
 _COLUMNS: Final = {
@@ -58,7 +58,8 @@ def requirement_of(requirements: Sequence[str], difference: Difference) -> str:
     if first_of(requirements).startswith(DATA_FILES):
         return _of_data_files(requirements, difference)
     if difference.level is Equality.TYPE and difference.kind is not DifferenceKind.ALTERED:
-        return TYPES
+        own = requirements_of_values(difference.what) if not difference.what.startswith("JSON ") else ()
+        return next((name for name in requirements if name in own), TYPES)
     fitting = _fitting(difference)
     return next((name for name in requirements if name in fitting), first_of(requirements))
 
@@ -77,7 +78,7 @@ def _fitting(difference: Difference) -> tuple[str, ...]:
     if kind is DifferenceKind.FORM:
         return ("DEC4", "DEC5", "DEC2", "DEC3")
     if kind is DifferenceKind.NULL:
-        return ("DEC5", *_IMAGE, *_of_column(what))
+        return ("DEC5", *_IMAGE, *requirements_of_values(what))
     if kind in (
         DifferenceKind.MISSING_COLUMN,
         DifferenceKind.EXTRA_COLUMN,
@@ -89,12 +90,12 @@ def _fitting(difference: Difference) -> tuple[str, ...]:
     if kind is DifferenceKind.HEADER:
         return ("DEC17", "DEC21", "DEC16", "DEC20")
     if kind is DifferenceKind.ALTERED:
-        return (*_of_column(what), "DEC2", "DEC3", "DEC4", "DEC14", "DEC15")
+        return (*requirements_of_values(what), "DEC2", "DEC3", "DEC4", "DEC14", "DEC15")
     return ("DEC1", *_STREAM) if difference.event == _PARTIAL else _STREAM
 
 
-def _of_column(what: str) -> tuple[str, ...]:
-    """The requirements about values of a column or a JSON type."""
+def requirements_of_values(what: str) -> tuple[str, ...]:
+    """The requirements about values of a column or a JSON type, such as ``TIME column`` or ``JSON DECIMAL``."""
     if what.startswith("JSON "):
         kind = what.removeprefix("JSON ")
         return (

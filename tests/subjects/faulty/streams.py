@@ -27,6 +27,11 @@ class DropsEvent39(Reader):
         return event.name != _PARTIAL
 
 
+class DropsInsert(Reader):
+    def keep(self, event: Event) -> bool:
+        return not event.name.startswith("WRITE_ROWS")
+
+
 class DropsEvent39Inside40(Reader):
     def keep(self, event: Event) -> bool:
         return event.name != _PARTIAL or event.inner is None

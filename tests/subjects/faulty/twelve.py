@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
     event: Event
     columns: dict[str, ColumnInfo]
-    lines: tuple[str, ...]
+    lines: list[str]
 
 
 class ReadOnce(NamedTuple):
@@ -53,10 +53,11 @@ def read_once(path: str) -> ReadOnce:
     steps: list[Step] = []
     try:
         for event in events_of(path):
-            lines = tuple(writer.event(event))
-            table = event.body.map() if lines else None  # type: ignore[union-attr]
+            table = event.body.map() if "_ROWS_EVENT" in event.name else None  # type: ignore[union-attr]
             named = dict(zip(table.column_names, table.described, strict=True)) if table is not None else {}
+            lines: list[str] = []
             steps.append(Step(event, named, lines))
+            lines.extend(writer.event(event))  # those in front of damage stay
     except CodecError as error:
         return ReadOnce(tuple(steps), error)
     return ReadOnce(tuple(steps), None)
