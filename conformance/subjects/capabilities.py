@@ -25,6 +25,7 @@ STOP: Final = "stop"
 GTID: Final = "gtid"
 COMMITTED: Final = "committed"
 TYPES: Final = "types"
+NUMBERS: Final = "member-numbers"
 
 CAPABILITIES: Final = {
     FILE: "reads a log file as it is: also open, cut, damaged, and larger than 4 GiB",
@@ -34,4 +35,5 @@ CAPABILITIES: Final = {
     GTID: "starts from a set of GTIDs, and stores one",
     COMMITTED: "gives changes of committed transactions only",
     TYPES: "gives the MySQL type of JSON leaves",
+    NUMBERS: "gives ENUM and SET as numbers by design; else a name that the log has is due",
 }

@@ -43,6 +43,7 @@ _TEMPORAL: Final = frozenset(("DATE", "TIME", "DATETIME", "TIMESTAMP"))
 _SPELLED: Final = _TEMPORAL | INTEGERS | {"DECIMAL", "FLOAT", "DOUBLE", "YEAR", "ENUM", "SET"}
 _BITS: Final = re.compile("[01]+")
 _CLOSING: Final = "without its closing zeros"  # of BINARY: the log cuts them off, and a query shows them
+AS_NUMBER: Final = "as a number"  # of a member whose name the log has
 _UNKNOWN: Final = LogColumn("", "")
 
 
@@ -57,6 +58,9 @@ def differences_of_values(
     known = column or _UNKNOWN
     cause = _compare(known, expected, got)
     if cause is None:
+        named = known.type in ("ENUM", "SET") and isinstance(expected, str) and expected != ""
+        if named and _is_number(_spelled(got), known):
+            return [Found(DifferenceKind.TYPE, place, expected, got, Equality.TYPE, known.what, AS_NUMBER)]
         return []
     level = Equality.TYPE if cause == _CLOSING else Equality.VALUE
     return [Found(DifferenceKind.ALTERED, place, expected, got, level, known.what.strip(), cause)]
@@ -219,6 +223,12 @@ def _members(column: LogColumn, expected: Any, got: Any) -> str | None:
     if names is None or others is None:
         return "no member" if names is None or isinstance(got, str) else _form(got)
     return None if names == others else text_cause(str(expected), str(got)) or "other names"
+
+
+def _is_number(got: Any, column: LogColumn) -> bool:
+    """Whether a member arrived as its number, in any form of that."""
+    named = isinstance(got, str) and (not is_number(got) or got in column.members)
+    return not named and not isinstance(got, (list, tuple, set, frozenset)) and _member_number(column, got) is not None
 
 
 def _names(value: Any, *, many: bool) -> frozenset[str] | None:

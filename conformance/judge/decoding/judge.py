@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cases.decoder_case import DECODE, Allowed, DecoderCase, Equality
 from conformance.judge.decoding.changes import Changes, Compared, in_order
+from conformance.judge.decoding.column_values import AS_NUMBER
 from conformance.judge.decoding.difference import MISSING, WRONG, Difference, DifferenceKind
 from conformance.judge.decoding.fitting import damage_of, first_of, protocol_of, requirement_of
 from conformance.judge.decoding.log_columns import tables_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _COMMITTED: Final = "committed"
 _TYPES: Final = "types"
+_NUMBERS: Final = "member-numbers"
 _PAYLOAD: Final = "TRANSACTION_PAYLOAD_EVENT"
 _LEVELS: Final = tuple(Equality)
 _WORDS: Final = re.compile(r"\w+")
@@ -66,9 +68,14 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
         observed = replace(observed, changes=in_order(case.whole, observed.changes))
         expected = case.expected if spoken else case.whole
         compared = Changes(expected, expected, observed.changes, tables, tagged=_TYPES in capabilities).compare()
-    differences = tuple(item for item in compared.differences if not _tolerated(case, item, observed, tables))
+    differences = tuple(
+        item
+        for item in compared.differences
+        if not _tolerated(case, item, observed, tables) and not (_NUMBERS in capabilities and is_member_number(item))
+    )
     level = _level(differences)
-    relevant = tuple(item for item in differences if _LEVELS.index(item.level) <= _LEVELS.index(case.equality))
+    wanted = _LEVELS.index(case.equality)
+    relevant = tuple(item for item in differences if _LEVELS.index(item.level) <= wanted or is_member_number(item))
     hard = [item for item in relevant if item.level is not Equality.TYPE]
     damaged = case.allowed is not Allowed.CHANGES
     ranked = [(_rank(item, observed, compared.last_partner, damaged=damaged), item) for item in hard]
@@ -118,6 +125,11 @@ def judge(case: DecoderCase, capabilities: Collection[str], observed: Observed) 
         )
     told = f"refused, as is allowed: {observed.error[:_SHOWN]}" if observed.error else _equal(level)
     return Judgement(verdict=Verdict.PASS, level=level, differences=differences, message=told, requirement=first)
+
+
+def is_member_number(item: Difference) -> bool:
+    """Whether a member of ENUM or SET arrived as its number, though the log has its name."""
+    return item.kind is DifferenceKind.TYPE and item.cause == AS_NUMBER
 
 
 def _compared(case: DecoderCase, capabilities: Collection[str], observed: Observed, tables: LogTables) -> Compared:

@@ -174,7 +174,7 @@ converse(
         "name": "debezium-binlog-client",
         "version": next(jar.stem.rpartition("-")[2] for jar in jars if "binlog-connector" in jar.name),
         "roles": ["decode"],
-        "capabilities": ["file"],
+        "capabilities": ["file", "member-numbers"],
         "note": "Java " + str(jpype.java.lang.System.getProperty("java.version")),
     },
     {"decode": decode},

@@ -87,7 +87,7 @@ converse(
         "name": "mysql-event-stream",
         "version": importlib.metadata.version("mysql-event-stream"),
         "roles": ["decode"],
-        "capabilities": ["file"],
+        "capabilities": ["file", "member-numbers"],
     },
     {"decode": decode},
 )

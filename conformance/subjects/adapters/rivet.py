@@ -125,6 +125,12 @@ def _error(run: subprocess.CompletedProcess[str]) -> str:
 
 
 converse(
-    {"name": "rivet", "version": VERSION, "roles": ["decode"], "capabilities": ["server", "position"], "input": "path"},
+    {
+        "name": "rivet",
+        "version": VERSION,
+        "roles": ["decode"],
+        "capabilities": ["server", "position", "member-numbers"],
+        "input": "path",
+    },
     {"decode": decode},
 )

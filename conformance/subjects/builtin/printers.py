@@ -17,7 +17,7 @@ from conformance.servers.program_identity import believed
 from conformance.servers.programs import LocalProgram
 from conformance.subjects.answers import Answer, Failure, Hello, Mark, SubjectUnavailable
 from conformance.subjects.builtin.printed_log import read_printed
-from conformance.subjects.capabilities import FILE
+from conformance.subjects.capabilities import FILE, NUMBERS
 from conformance.subjects.child import Child, Limits, Stopped, ending
 from conformance.subjects.one_shot import PLACE, OneShot
 
@@ -131,4 +131,4 @@ def open_mariadb_binlog(there: Installed) -> Subject:
 
 
 def _hello(there: Installed, version: str, note: str) -> Hello:
-    return Hello(name=there.entry.name, version=version, capabilities=(FILE,), note=note)
+    return Hello(name=there.entry.name, version=version, capabilities=(FILE, NUMBERS), note=note)
