@@ -358,7 +358,11 @@ class CaseVerdict(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Record):
-    """A distinct failure after shrinking: one per signature."""
+    """A distinct failure after shrinking: one per signature.
+
+    Of a decoder it is one defect: ``cases`` are the Cases that count for it, ``behind`` how many more show it behind
+    another defect. ``reason``: what they share and passing Cases lack. ``detail``: what the smallest log shows.
+    """
 
     type: ClassVar[str] = "finding"
     signature: str
@@ -379,6 +383,10 @@ class Finding(Record):
     field: str | None = None
     expected: str | None = None
     got: str | None = None
+    cases: tuple[str, ...] = ()
+    behind: int = 0
+    reason: str = ""
+    detail: str = ""
     program: str = ""  # with what follows as in a verdict
     proof: str = ""
 

@@ -47,7 +47,7 @@ class OpenedSubject:
 
     def __init__(self, spec: str, narrate: Callable[[str], None] = lambda _: None) -> None:
         self.spec = spec
-        self.sightings: list[tuple[DecoderCase, JudgedCase]] = []  # the Cases that it did not pass
+        self.judged: list[tuple[DecoderCase, JudgedCase]] = []  # the Cases that the run has judged so far
         self._in_vain = 0
         self._files = tempfile.TemporaryDirectory(prefix="binlog-lab-", ignore_cleanup_errors=True)
         self._subject: Subject | None = None

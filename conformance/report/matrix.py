@@ -1,7 +1,7 @@
 """Cases by decoders: each subject's verdicts and distinct defects, in the order in which reports show them.
 
-A requirement counts the Cases that name it. A Case that failed counts under the one requirement of its verdict alone:
-about its other requirements it decides nothing.
+A requirement counts the Cases that name it. A Case that failed counts under one requirement alone, that of its defect,
+or of its verdict where no defect was found: about its other requirements it decides nothing.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.report.cells import Cell
 from conformance.stream import DECODER, CaseInfo, CaseVerdict
-from conformance.verdict import SEVERITY, Verdict, summarise
+from conformance.verdict import FAILING, SEVERITY, Verdict, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
     from conformance.stream import Finding, KnownIssue, Subject, Suite
 
@@ -46,7 +46,10 @@ class CaseRow:
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """The Cases of one subject that fail alike. ``cases`` begin with the one whose log is smallest."""
+    """The Cases of one subject that fail for one cause. ``cases`` begin with the worst verdict and the smallest log.
+
+    Each failing Case stands in one defect. ``behind``: how many more Cases show this one behind another.
+    """
 
     signature: str
     cases: tuple[CaseVerdict, ...]
@@ -59,6 +62,50 @@ class Defect:
         """The verdict about the smallest Case."""
         return self.cases[0]
 
+    @property
+    def alone(self) -> bool:
+        """Whether no Case of the suite counts for it: Cases show it behind other defects only."""
+        return self.info.group == SHRUNK
+
+    @property
+    def counted(self) -> int:
+        """Cases of the suite that count for it."""
+        return 0 if self.alone else len(self.cases)
+
+    @property
+    def behind(self) -> int:
+        """Cases that show it behind another defect."""
+        return self.finding.behind if self.finding else 0
+
+    @property
+    def requirement(self) -> str:
+        """The requirement of the cause, or else that of the smallest Case's verdict."""
+        own = self.finding.requirement if self.finding and self.finding.cases else None
+        return own or self.first.requirement
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """All Cases of a suite as a user sees them: read as they should be, not supported, wrong, or not decided."""
+
+    supported: int = 0
+    unsupported: int = 0
+    wrong: int = 0
+    undecided: int = 0
+
+    @property
+    def total(self) -> int:
+        """All Cases, those that do not apply included."""
+        return self.supported + self.unsupported + self.wrong + self.undecided
+
+
+def support_of(counts: Mapping[Verdict, int]) -> Support:
+    """Return what is supported and what is not, of Cases by verdict."""
+    supported = sum(counts.get(verdict, 0) for verdict in (Verdict.PASS, Verdict.LENIENT))
+    unsupported = sum(counts.get(verdict, 0) for verdict in (Verdict.REFUSED, Verdict.NOT_APPLICABLE))
+    wrong = sum(counts.get(verdict, 0) for verdict in FAILING)
+    return Support(supported, unsupported, wrong, sum(counts.values()) - supported - unsupported - wrong)
+
 
 @dataclass(slots=True)
 class Matrix:
@@ -70,6 +117,8 @@ class Matrix:
     verdicts: dict[str, dict[str, CaseVerdict]] = field(default_factory=dict)  # subject -> case -> the worst verdict
     checks: set[tuple[str, str]] = field(default_factory=set)  # check and subject whose verdicts stand here
     issues: list[KnownIssue] = field(default_factory=list)
+    findings: dict[str, dict[str, Finding]] = field(default_factory=dict)  # subject -> signature -> finding
+    _causes: dict[tuple[str, str], Finding] = field(default_factory=dict)  # of a subject and a Case
 
     @property
     def suite(self) -> Suite | None:
@@ -88,6 +137,21 @@ class Matrix:
         """Take a public report, once."""
         if issue not in self.issues:
             self.issues.append(issue)
+
+    def add_finding(self, finding: Finding) -> None:
+        """Take a defect of a decoder; any other finding is left out."""
+        if finding.subject not in self.decoders:
+            return
+        self.findings.setdefault(finding.subject, {})[finding.signature] = finding
+        self._causes.update({(finding.subject, case): finding for case in finding.cases})
+
+    def cause_of(self, verdict: CaseVerdict) -> Finding | None:
+        """The defect that a decoder's Case counts for; one without a list of Cases has those of its signature."""
+        known = self._causes.get((verdict.subject, verdict.case))
+        if known is None and verdict.signature:
+            known = self.findings.get(verdict.subject, {}).get(verdict.signature)
+            return None if known is not None and known.cases else known
+        return known
 
     def add(self, verdict: CaseVerdict) -> bool:
         """Take a verdict about a Case of the suite; false for any other."""
@@ -136,6 +200,10 @@ class Matrix:
         """Cases of one subject by verdict."""
         return Counter(verdict.verdict for verdict in self.verdicts.get(subject, {}).values())
 
+    def support(self, subject: str) -> Support:
+        """The Cases of one subject by what a user has of them."""
+        return support_of(self.counts(subject))
+
     def worst(self, subject: str) -> Verdict:
         """One verdict for all Cases of a subject."""
         return summarise({verdict.value: count for verdict, count in self.counts(subject).items()})
@@ -156,7 +224,7 @@ class Matrix:
         out: dict[str, dict[str, Cell]] = {}
         for subject, own in self.verdicts.items():
             for case, verdict in own.items():
-                named = (verdict.requirement,) if verdict.verdict not in CALM else self.cases[case].requirements
+                named = self.cases[case].requirements if verdict.verdict in CALM else (self._broken(verdict),)
                 for requirement in named or (verdict.requirement,):
                     cell = out.setdefault(requirement, {}).setdefault(subject, Cell())
                     cell.verdicts[verdict.verdict] += 1
@@ -164,26 +232,39 @@ class Matrix:
                     cell.failed += verdict.fails
         return dict(sorted(out.items(), key=lambda item: _numbered(item[0])))
 
-    def defects(self, subject: str, findings: Iterable[Finding] = ()) -> list[Defect]:
+    def _broken(self, verdict: CaseVerdict) -> str:
+        """The requirement that a failed Case counts under: that of its cause."""
+        cause = self.cause_of(verdict)
+        return (cause.requirement if cause and cause.cases else None) or verdict.requirement
+
+    def _rank(self, verdict: CaseVerdict, finding: Finding | None) -> tuple[object, ...]:
+        """The order of a defect's Cases: the worst verdict, the one that the finding was made of, the smallest."""
+        chosen = finding is not None and finding.case == verdict.case
+        return SEVERITY.index(verdict.verdict), not chosen, self.cases[verdict.case].size, verdict.case
+
+    def defects(self, subject: str) -> list[Defect]:
         """The distinct defects of a subject, worst first. Passes and exclusions are none."""
         grouped: defaultdict[tuple[str, bool], list[CaseVerdict]] = defaultdict(list)
         for verdict in self.verdicts.get(subject, {}).values():
             if verdict.verdict not in CALM:
+                cause = self.cause_of(verdict)
                 signature = verdict.signature or f"{verdict.requirement}/{verdict.verdict}"
-                grouped[signature, verdict.verdict is Verdict.INCONCLUSIVE].append(verdict)
-        shrunk = {finding.signature: finding for finding in findings if finding.subject in (None, subject)}
+                name = cause.signature if cause else signature
+                grouped[name, verdict.verdict is Verdict.INCONCLUSIVE].append(verdict)
+        findings = self.findings.get(subject, {})
         out = []
         for (signature, _), members in grouped.items():
-            members.sort(key=lambda one: (SEVERITY.index(one.verdict), self.cases[one.case].size, one.case))
+            finding = findings.get(signature)
+            members.sort(key=lambda one, known=finding: self._rank(one, known))  # type: ignore[misc]
             info = self.cases[members[0].case]
-            issues = self._issues(subject, {member.requirement for member in members}, signature)
-            out.append(Defect(signature, tuple(members), info, shrunk.get(signature), issues))
-        for signature, finding in shrunk.items():
+            issues = self._issues(subject, {self._broken(member) for member in members}, signature)
+            out.append(Defect(signature, tuple(members), info, finding, issues))
+        for signature, finding in findings.items():
             if (signature, False) not in grouped and (signature, True) not in grouped and finding.verdict is not None:
                 verdict, info = _alone(finding, subject)
                 issues = self._issues(subject, {verdict.requirement}, signature)
                 out.append(Defect(signature, (verdict,), info, finding, issues))
-        return sorted(out, key=lambda one: (SEVERITY.index(one.first.verdict), -len(one.cases), one.signature))
+        return sorted(out, key=lambda one: (SEVERITY.index(one.first.verdict), -one.counted, one.signature))
 
     def accusations(self, subject: str) -> list[Defect]:
         """The distinct defects that may be said of a subject: without those that nothing has shown of it alone."""

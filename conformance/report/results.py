@@ -158,6 +158,7 @@ class Summary:
             case Finding():
                 decoder = record.subject if record.subject in self.matrix.decoders else None
                 self.findings[record.signature, decoder] = record
+                self.matrix.add_finding(record)
             case End():
                 self.end = record
 
@@ -323,7 +324,8 @@ class Summary:
     def kind_of(self, verdict: CaseVerdict) -> tuple[str, str | None]:
         """Return the kind of a failure: signature and decoder, as failures of two decoders are never of one kind."""
         decoder = verdict.subject if verdict.subject in self.matrix.decoders else None
-        return verdict.signature or verdict.case, decoder
+        cause = self.matrix.cause_of(verdict) if decoder else None
+        return cause.signature if cause else verdict.signature or verdict.case, decoder
 
     def kinds(self, failures: Iterable[CaseVerdict] | None = None) -> list[FailureKind]:
         """The kinds of these failures, or of all, in the order of :func:`conformance.report.kinds.kinds_of`."""
@@ -530,16 +532,19 @@ class Summary:
         if subject.id in self.matrix.verdicts:
             counts = self.matrix.counts(subject.id)
             out["verdicts"] = {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}
+            out["support"] = dataclasses.asdict(self.matrix.support(subject.id))
             out["defects"] = [
                 {
                     "signature": defect.signature,
                     "verdict": defect.first.verdict.value,
-                    "requirement": defect.first.requirement,
-                    "cases": len(defect.cases),
+                    "requirement": defect.requirement,
+                    "cases": defect.counted,
                     "smallest": defect.first.case,
+                    **({"behind": defect.behind} if defect.behind else {}),
+                    **({"reason": defect.finding.reason} if defect.finding and defect.finding.reason else {}),
                     **({"issues": [issue.issue for issue in defect.issues]} if defect.issues else {}),
                 }
-                for defect in self.matrix.defects(subject.id, self.findings.values())
+                for defect in self.matrix.defects(subject.id)
             ]
         return out
 

@@ -425,12 +425,13 @@ def _decoders(console: Console, summary: Summary) -> None:
     seen = [verdict for verdict in Verdict if any(count[verdict] for count in counts.values())]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("decoder", overflow="fold")
-    for name in (*seen, "defects"):
+    for name in ("supports", *seen, "defects"):
         table.add_column(name, justify="right", no_wrap=True)
     for subject in matrix.judged:
-        worst = matrix.worst(subject.id)
+        worst, support = matrix.worst(subject.id), matrix.support(subject.id)
         table.add_row(
             Text(f"{wording.GLYPHS[worst]} {names[subject.id]}", style=style(worst)),
+            f"{support.supported:,}/{support.total:,}",
             *(f"{counts[subject.id][verdict]:,}" for verdict in seen),
             f"{len(matrix.accusations(subject.id)):,}",
         )

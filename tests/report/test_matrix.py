@@ -19,7 +19,18 @@ from conformance.report.subjects import badge
 from conformance.report.subjects import markdown as subjects_markdown
 from conformance.report.subjects import page as subject_page
 from conformance.report.terminal import print_summary
-from conformance.stream import DECODER, CaseInfo, CaseVerdict, End, KnownIssue, Run, StreamError, Subject, read_stream
+from conformance.stream import (
+    DECODER,
+    CaseInfo,
+    CaseVerdict,
+    End,
+    Finding,
+    KnownIssue,
+    Run,
+    StreamError,
+    Subject,
+    read_stream,
+)
 from conformance.verdict import Verdict
 from tests.report import decoder_stream
 from tests.report.synthetic_stream import BLOCKS, SUBJECTS
@@ -294,12 +305,17 @@ def test_a_run_without_decoders_leaves_none_of_their_files(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("counts", "words", "colour"),
     [
-        ({Verdict.PASS: 280}, "passes 280 of 280", badge.GREEN),
-        ({Verdict.PASS: 200, Verdict.NOT_APPLICABLE: 80}, "passes 200 of 200", badge.GREEN),
-        ({Verdict.PASS: 200, Verdict.LENIENT: 80}, "passes 200 of 280", badge.GREEN),
-        ({Verdict.PASS: 200, Verdict.REFUSED: 80}, "refuses 80 of 280", badge.AMBER),
-        ({Verdict.PASS: 1, Verdict.REFUSED: 8, Verdict.CRASH: 1}, "crashes on 1 of 10", badge.RED),
-        ({Verdict.SILENT_LOSS: 12, Verdict.CRASH: 3, Verdict.PASS: 1_000}, "loses 12 of 1,015", badge.RED),
+        ({Verdict.PASS: 280}, "supports 280 of 280", badge.GREEN),
+        ({Verdict.PASS: 200, Verdict.NOT_APPLICABLE: 80}, "supports 200 of 280", badge.GREEN),
+        ({Verdict.PASS: 200, Verdict.LENIENT: 80}, "supports 280 of 280", badge.GREEN),
+        ({Verdict.PASS: 200, Verdict.REFUSED: 80}, "supports 200 of 280", badge.AMBER),
+        ({Verdict.PASS: 200, Verdict.INCONCLUSIVE: 80}, "supports 200 of 280", badge.GREY),
+        ({Verdict.PASS: 1, Verdict.REFUSED: 8, Verdict.CRASH: 1}, "supports 1 of 10, crashes on 1", badge.RED),
+        (
+            {Verdict.SILENT_LOSS: 12, Verdict.CRASH: 3, Verdict.PASS: 1_000},
+            "supports 1,000 of 1,015, loses 12",
+            badge.RED,
+        ),
         ({Verdict.NOT_APPLICABLE: 3}, "no case applies", badge.GREY),
         ({}, "no case applies", badge.GREY),
     ],
@@ -325,8 +341,8 @@ def test_the_terminal_has_a_line_for_each_decoder(whole: Summary) -> None:
     out = io.StringIO()
     print_summary(whole, out, directory=Path("report"))
     lines = [line.split() for line in out.getvalue().splitlines()]
-    assert ["decoder", *(v for v in Verdict if v not in UNSEEN), "defects"] in lines
-    assert ["✗", "python-mysql-replication", "24", "4", "0", "0", "0", "10", "0", "52", "5"] in lines
+    assert ["decoder", "supports", *(v for v in Verdict if v not in UNSEEN), "defects"] in lines
+    assert ["✗", "python-mysql-replication", "52/90", "24", "4", "0", "0", "0", "10", "0", "52", "5"] in lines
     assert "○ canal: no Java 17 on this machine" in out.getvalue()
     assert "census" not in out.getvalue()
     assert "Its defects" not in out.getvalue()
@@ -344,6 +360,56 @@ def test_results_name_the_suite_the_verdicts_and_the_defects_of_a_decoder(whole:
         "signature": "DEC16/silent-loss/missing", "verdict": "silent-loss", "requirement": "DEC16", "cases": 10,
         "smallest": "payload/some-shape-0",
     }  # fmt: skip
+
+
+def test_each_number_of_a_decoder_is_the_same_wherever_it_stands(tmp_path: Path) -> None:
+    cases = [info(f"a/{number}", "DEC1", size=100 + number) for number in range(9)]
+    found = [verdict(f"a/{n}", Verdict.SILENT_LOSS, signature=f"s{n}", kind="missing change") for n in range(3)]
+    found += [verdict(f"a/{n}", Verdict.REFUSED, signature="refused: x", error="x") for n in range(3, 6)]
+    found += [verdict(f"a/{n}", Verdict.PASS) for n in range(6, 9)]
+    of_tool: dict[str, Any] = {"subject": "tool-1.0", "case_file": "f", "replay": "r"}
+    causes = [
+        Finding(signature="Every DELETE is lost", message="Every DELETE is lost.", requirement="DEC24", case="a/1",
+                cases=("a/0", "a/1", "a/2"), reason="In common: a DELETE.", why="Rows stay.", behind=1, **of_tool),
+        Finding(signature="It stops at A", message="It stops at A.", requirement="DEC1", case="a/3",
+                cases=("a/3", "a/4"), **of_tool),
+        Finding(signature="It stops at B", message="It stops at B.", requirement="DEC20", case="a/5", cases=("a/5",),
+                **of_tool),
+        Finding(signature="Text is cut", message="Text is cut.", requirement="DEC12", case="shrunk/x", behind=2,
+                verdict=Verdict.SILENT_LOSS, title="t", **of_tool),
+    ]  # fmt: skip
+    with ReportDirectory(tmp_path) as directory:
+        records: list[AnyRecord] = [RUN, *cases, tool(), *found, *causes, End(exit_code=1, seconds=1)]
+        for record in records:
+            directory.write(record)
+        summary = directory.summary
+        directory.render()
+    defects = summary.matrix.defects("tool-1.0")
+    counts = summary.matrix.counts("tool-1.0")
+    assert [(one.requirement, one.counted, one.behind) for one in defects] == [
+        ("DEC24", 3, 1), ("DEC12", 0, 2), ("DEC1", 2, 0), ("DEC20", 1, 0),
+    ]  # fmt: skip
+    assert defects[0].first.case == "a/1"  # the Case that the finding was made of
+    failing = counts.total() - counts[Verdict.PASS]
+    assert sum(one.counted for one in defects) == failing == 6
+    cells = {name: own["tool-1.0"] for name, own in summary.matrix.cells().items()}
+    assert {name: cell.cases - cell.verdicts[Verdict.PASS] for name, cell in cells.items()} == {
+        "DEC1": 2, "DEC20": 1, "DEC24": 3,
+    }  # fmt: skip
+    (stored,) = [one for one in summary.to_results()["subjects"] if one["id"] == "tool-1.0"]
+    assert [(one["requirement"], one["cases"]) for one in stored["defects"]] == [
+        (one.requirement, one.counted) for one in defects
+    ]
+    assert stored["support"] == {"supported": 3, "unsupported": 3, "wrong": 3, "undecided": 0}
+    assert json.loads((tmp_path / "subjects" / "tool.badge.json").read_text())["message"] == "supports 3 of 9, loses 3"
+    out = io.StringIO()
+    print_summary(summary, out, directory=tmp_path)
+    assert ["✗", "tool", "3/9", "3", "3", "3", "4"] in [line.split() for line in out.getvalue().splitlines()]
+    said = "Of 9 Cases it passes 3, loses or alters 3, refuses 3: 4 distinct defects."
+    for text in ((tmp_path / "subjects" / "tool.html").read_text(), (tmp_path / "subjects.md").read_text()):
+        assert said in text
+        assert [text.count(one.finding.message) > 0 for one in defects if one.finding] == [True] * 4
+    assert "3 cases and 1 behind another defect" in (tmp_path / "subjects" / "tool.html").read_text()
 
 
 def test_two_thousand_cases_and_six_subjects_keep_to_two_megabytes(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Distinct defects of a subject: one for each signature, shown by a log as small as the time allows."""
+"""Distinct defects of a subject: one for each cause, shown by a log as small as the time allows."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from conformance.subjects.answers import SubjectUnavailable
 from conformance.subjects.builtin import installed
 from conformance.subjects.capabilities import SERVER
 from conformance.subjects.specs import open_subject, parse_subject
-from conformance.verdict import SEVERITY, Verdict
+from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
+    from conformance.checks.decoders.causes.clusters import Cluster
     from conformance.harness.decoders import JudgedCase, OpenedSubject
     from conformance.judge.decoding.judge import Judgement
 
@@ -38,9 +39,14 @@ _SHOWN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One signature, the Case that shows it, and the lines of its changes. ``size_before``: bytes of its first log."""
+    """One cause, a Case that shows it, and the lines of its changes. ``signature``: of the difference that shows it.
 
+    ``first``: the Case of the suite that the small one was made of. ``size_before``: bytes of its log.
+    """
+
+    cluster: Cluster
     signature: str
+    first: DecoderCase
     case: DecoderCase
     judged: JudgedCase
     judgement: Judgement
@@ -63,54 +69,34 @@ def signatures_of(judgement: Judgement) -> tuple[str, ...]:
     return tuple(dict.fromkeys([judgement.signature, *further]))
 
 
-def distinct(sightings: Iterable[tuple[DecoderCase, JudgedCase]]) -> list[tuple[str, DecoderCase, JudgedCase]]:
-    """The smallest Case of each signature, worst first. One whose verdict has the signature comes before others."""
-    best: dict[str, tuple[tuple[object, ...], DecoderCase, JudgedCase]] = {}
-    for case, judged in sightings:
-        if judged.judgement is None:
-            continue
-        for number, signature in enumerate(signatures_of(judged.judgement)):
-            rank = (number > 0, case.sparse, len(case.log), case.id)
-            if signature and (signature not in best or rank < best[signature][0]):
-                best[signature] = rank, case, judged
-    found = [(signature, case, judged) for signature, (_, case, judged) in best.items()]
-    return sorted(found, key=lambda item: (best[item[0]][0][0], SEVERITY.index(item[2].verdict), item[0]))
+def defects_of(subject: OpenedSubject, clusters: Sequence[Cluster], *, seconds: float) -> Iterator[Defect]:
+    """The defects, each with a Case that is shrunk within its share of the time.
 
-
-def defects_of(
-    subject: OpenedSubject, sightings: Iterable[tuple[DecoderCase, JudgedCase]], *, seconds: float
-) -> Iterator[Defect]:
-    """The distinct defects, each shrunk within its share of the time."""
+    One that Cases only show behind another is left out where no log shows it alone.
+    """
     deadline = time.monotonic() + seconds
-    found = distinct(sightings)
     with _Printer() as printer:
-        for number, (signature, case, judged) in enumerate(found):
-            share = max(_LEAST, (deadline - time.monotonic()) / (len(found) - number))
-            defect = _Witness(subject, signature, case, judged, printer.reads).smallest(share)
-            if defect is not None:
+        for number, cluster in enumerate(clusters):
+            share = max(_LEAST, (deadline - time.monotonic()) / (len(clusters) - number))
+            defect = _Witness(subject, cluster, printer.reads).smallest(share)
+            if cluster.cases or defect.judgement.signature == defect.signature:
                 yield defect
 
 
 class _Witness:
     """One Case of a signature, and the question whether another log shows the same. A data file stays as it is."""
 
-    def __init__(
-        self,
-        subject: OpenedSubject,
-        signature: str,
-        case: DecoderCase,
-        judged: JudgedCase,
-        reads: Callable[[bytes], bool],
-    ) -> None:
+    def __init__(self, subject: OpenedSubject, cluster: Cluster, reads: Callable[[bytes], bool]) -> None:
         self.subject = subject
-        self.signature = signature
-        self.case = case
-        self.judged = judged
+        self.cluster = cluster
+        self.signature = cluster.witness.signature
+        self.case = cluster.witness.case
+        self.judged = cluster.witness.judged
         self.reads = reads
-        self.reading = read_log(case.log, case.file_name, sparse=case.sparse)
+        self.reading = read_log(self.case.log, self.case.file_name, sparse=self.case.sparse)
 
-    def smallest(self, seconds: float) -> Defect | None:
-        """The defect with its smallest log; ``None`` if its signature never came first."""
+    def smallest(self, seconds: float) -> Defect:
+        """The defect with its smallest log."""
         case, judged = self.case, self.judged
         slow = judged.verdict is Verdict.TIMEOUT or judged.answer.seconds > _SLOW
         if not slow and case.role == DECODE:
@@ -131,11 +117,11 @@ class _Witness:
                     case = replace(smaller, prepare=case.prepare, statements=case.statements)
                 else:
                     case, judged = smaller, self.subject.judge(smaller)
-        judgement = judged.judgement
-        if judgement is None or judgement.signature != self.signature:
-            return None
+        if judged.judgement is None or judged.judgement.signature != self.signature:
+            case, judged = self.case, self.judged  # the first Case shows it, if only behind another defect
+        assert judged.judgement is not None
         return Defect(
-            self.signature, case, judged, judgement,
+            self.cluster, self.signature, self.case, case, judged, judged.judgement,
             self._lines(case, resolve=False), self._lines(case, resolve=True), len(self.case.log),
         )  # fmt: skip
 
@@ -169,11 +155,12 @@ class _Witness:
         case = self.case_of(log, sparse)
         if case is None:
             return False
-        judgement = self.subject.judge(case).judgement
+        judged = self.subject.judge(case)
         return (
-            judgement is not None
-            and judgement.verdict is self.judged.verdict
-            and self.signature in signatures_of(judgement)
+            judged.judgement is not None
+            and judged.verdict is self.judged.verdict
+            and self.signature in signatures_of(judged.judgement)
+            and self.cluster.shows(case, judged)
         )
 
     def same_changes(self, log: bytes, sparse: int) -> bool:
@@ -254,8 +241,13 @@ _OF_FILES: Final = {"the row change of an event": "a row", "row change": "row", 
 _ARTICLES: Final = {"ENUM", "INT", "INTEGER", "UNSIGNED", "OPAQUE", "OBJECT", "ARRAY"}
 
 
+def headline(defect: Defect) -> str:
+    """The defect in one sentence: the title of its cause, else what the smallest Case shows."""
+    return _ended(defect.cluster.title) if defect.cluster.title else sentence(defect)
+
+
 def sentence(defect: Defect) -> str:
-    """The defect in one sentence."""
+    """What the Case of a defect shows, in one sentence."""
     judgement, answer = defect.judgement, defect.judged.answer
     said = answer.error or next((mark.message or mark.event for mark in answer.marks), "")
     if judgement.verdict in (Verdict.CRASH, Verdict.TIMEOUT) or not (defect.difference or said):

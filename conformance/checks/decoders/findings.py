@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from conformance.stream import KnownIssue, Subject
 
 REPORT: Final = "REPORT.md"
+WHOLE: Final = "whole-"  # before the name of the Case's own log, where a smaller one was made of it
 EXPECTED: Final = "expected.jsonl"
 RESOLVED: Final = "resolved.jsonl"
 OBSERVED: Final = "observed.jsonl"
@@ -49,6 +50,8 @@ _PRIVATE: Final = frozenset((Verdict.CRASH, Verdict.TIMEOUT))
 class DecoderFinding:
     """One distinct defect of a subject, shown by a Case as small as it could be made.
 
+    ``first``: the Case of the suite that it was made of, ``cases``: how many count for the defect, ``behind``: how many
+    more show it behind another. ``title``, ``reason`` and ``why``: see ``causes.clusters``.
     ``statement``: the requirement in words. ``changes``: what the subject gave. ``size_before``: bytes of the log
     before it was shrunk. ``replay``: the command that shows the verdict again. ``sentence``: the defect in words.
     ``expected`` and ``resolved``: the lines of the Case's changes, whose numbers keep MySQL's text. ``program``: the
@@ -62,6 +65,12 @@ class DecoderFinding:
     requirement: str
     statement: str
     case: DecoderCase
+    first: DecoderCase | None = None
+    cases: int = 1
+    behind: int = 0
+    title: str = ""
+    reason: str = ""
+    why: str = ""
     difference: Difference | None = None
     changes: Sequence[dict[str, Any]] = ()
     error: str = ""
@@ -106,6 +115,8 @@ def write_report(root: Path, finding: DecoderFinding) -> Path:
         ),
         REPORT: report(finding).encode("utf-8", "backslashreplace"),
     }
+    if (whole := whole_log(finding)) is not None:
+        files[f"{WHOLE}{log}"] = whole
     if finding.script:
         files[SCRIPT] = finding.script.encode("utf-8", "backslashreplace")
     if finding.resolved != finding.expected:
@@ -113,6 +124,12 @@ def write_report(root: Path, finding: DecoderFinding) -> Path:
     for file, content in files.items():
         write_private(directory / file, content)
     return directory
+
+
+def whole_log(finding: DecoderFinding) -> bytes | None:
+    """The log of the Case that a smaller one was made of; ``None`` if there is no smaller one."""
+    first = finding.first
+    return None if first is None or first.log == finding.case.log else first.log
 
 
 def directory_of(root: Path, subject: Subject, signature: str) -> Path:
@@ -170,7 +187,7 @@ def _lines(finding: DecoderFinding) -> Iterator[str]:
     subject, case = finding.subject, finding.case
     thing = _thing(case)
     name = subject.name or subject.id
-    yield f"# {name} {subject.version or ''}".rstrip() + f": {finding.signature}"
+    yield f"# {name} {subject.version or ''}".rstrip() + f": {finding.title.rstrip('.') or finding.signature}"
     if finding.private:
         yield ""
         who = "can write to a source's binary log" if case.role == DECODE else "can give somebody a data file"
@@ -182,12 +199,15 @@ def _lines(finding: DecoderFinding) -> Iterator[str]:
     if finding.program:
         yield f"At fault: {finding.program}."
         yield ""
-    if finding.sentence:
-        yield finding.sentence
-        yield ""
     yield finding.statement
     yield f"Here that does not hold ({finding.verdict}, requirement {finding.requirement})."
-    yield f"Why it matters: {case.why}"
+    if finding.reason:
+        yield finding.reason
+    yield f"Why it matters: {finding.why or case.why}"
+    yield _amount(finding)
+    if finding.sentence:
+        yield ""
+        yield f"The smallest log shows it: {finding.sentence}"
     if finding.issues:
         yield ""
         yield "Public reports that may be about the same:"
@@ -199,7 +219,7 @@ def _lines(finding: DecoderFinding) -> Iterator[str]:
     origin = f"MySQL {case.server_version}" if case.server_version else "binlog-lab, byte for byte as a server would"
     smaller = finding.size_before is not None and finding.size_before != len(case.log)
     yield f"- the {thing}: written by {origin}{', then made smaller by binlog-lab' if smaller else ''}"
-    yield f"- found with binlog-lab {__version__}, Case `{case.id}` rev {case.rev}"
+    yield f"- found with binlog-lab {__version__}, Case `{case.id}` rev {case.rev}: {case.title}"
     yield ""
     yield "## Expected"
     yield ""
@@ -233,6 +253,12 @@ def _lines(finding: DecoderFinding) -> Iterator[str]:
         yield from _block(finding.replay, "sh")
 
 
+def _amount(finding: DecoderFinding) -> str:
+    """How many Cases show the defect, in the same numbers as the run's own report."""
+    behind = f"; {finding.behind:,} more show it behind another defect" if finding.behind else ""
+    return f"Cases: {finding.cases:,}{behind}."
+
+
 def _reproduction(finding: DecoderFinding) -> Iterator[str]:
     case = finding.case
     shrunk = finding.size_before not in (None, len(case.log))
@@ -246,6 +272,11 @@ def _reproduction(finding: DecoderFinding) -> Iterator[str]:
         yield from _block("\n".join([f"base64 -d >{shlex.quote(log)} <<'END'", *lines, "END"]), "sh")
     else:
         yield f"The {_thing(case)} is `{log}` beside this file ({size})."
+    whole = whole_log(finding)
+    if whole is not None:
+        size = f"{len(whole):,} bytes, SHA-256 {hashlib.sha256(whole).hexdigest()}"
+        yield ""
+        yield f"The Case's own {_thing(case)} is `{WHOLE}{log}` beside this file ({size})."
     yield ""
     if finding.script:
         yield ""

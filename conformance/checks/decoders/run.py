@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.checks.decoders.accusations.proof import prove
 from conformance.checks.decoders.accusations.records import name_of, told
-from conformance.checks.decoders.defects import defects_of, distinct, sentence, signatures_of
+from conformance.checks.decoders.causes.clusters import clusters_of
+from conformance.checks.decoders.defects import defects_of, headline, sentence
 from conformance.checks.decoders.findings import DecoderFinding, directory_of, write_report
 from conformance.checks.decoders.known_issues import issues_of
 from conformance.checks.decoders.log_bytes import log_bytes
@@ -76,8 +76,7 @@ def judge_cases(check: Check, cases: Sequence[DecoderCase], suite: CaseSuite | N
             check.write(info_of(case))
             judged = subject.judge(case)
             record_case(block, case, judged, subject.replay(case), subject.spec)
-            if judged.judgement is not None and judged.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE):
-                subject.sightings.append((case, judged))
+            subject.judged.append((case, judged))
             check.progress(number, len(chosen), "logs", label=f"{check.subject}: {check.id}", note=case.id)
 
 
@@ -137,37 +136,38 @@ def _text(value: Any) -> str | None:
 def find_defects(check: Check) -> None:
     """Store each distinct defect of the Cases judged so far with a log as small as it can be made.
 
-    The findings stay in the report's directory. Among them are defects that Cases show only behind another one.
+    The findings stay in the report's directory. Each failing Case counts for one of them. Among them are defects that
+    Cases show only behind another one.
     """
     lab, subject = check.lab, check.lab.decoder
-    shown = {judged.judgement.signature for _, judged in subject.sightings if judged.judgement}
-    hits = Counter(
-        name for _, judged in subject.sightings if judged.judgement for name in signatures_of(judged.judgement)
-    )
-    total = len(distinct(subject.sightings))
-    if lab.findings.cases is None or not total:
+    clusters = clusters_of(subject.judged)
+    if lab.findings.cases is None or not clusters:
         return
     root = lab.findings.cases.parent / FINDINGS
     record = subject_record(check.subject, lab.settings.subject, subject.hello)
-    found = defects_of(subject, subject.sightings, seconds=check.size())
-    for number, defect in enumerate(found, 1):
-        check.progress(number, total, "defects", label=f"{check.subject}: {check.id}", note=defect.signature)
-        directory = directory_of(root, record, defect.signature)
+    for number, defect in enumerate(defects_of(subject, clusters, seconds=check.size()), 1):
+        cluster = defect.cluster
+        check.progress(number, len(clusters), "defects", label=f"{check.subject}: {check.id}", note=cluster.name)
+        directory = directory_of(root, record, cluster.name)
         proof = _proof(lab.settings.subject, defect)
         replay = lab.findings.replay_of(directory)
         write_report(root, _finding(record, defect, replay, proof))
-        new = defect.signature not in shown
         check.found(
-            defect.signature,
-            StoredCase(f"{GROUP}/{directory.name}" if new else defect.case.id, directory, replay),
-            requirement=defect.judgement.requirement,
+            cluster.name,
+            StoredCase(defect.first.id if cluster.cases else f"{GROUP}/{directory.name}", directory, replay),
+            requirement=cluster.requirement,
             size_before=defect.size_before,
             size_after=len(defect.case.log),
-            hits=hits[defect.signature],
-            message=sentence(defect),
+            hits=len(cluster.cases) + cluster.behind,
+            cases=tuple(one.case.id for one in cluster.cases),
+            behind=cluster.behind,
+            message=headline(defect),
+            reason=cluster.reason,
+            detail=sentence(defect),
+            why=cluster.why,
             program=proof.program if proof else "",
             proof=proof.state if proof else "",
-            **(_alone(defect, proof) if new else {}),
+            **({} if cluster.cases else _alone(defect, proof)),
         )
 
 
@@ -181,21 +181,27 @@ def _alone(defect: Defect, proof: Proof | None) -> dict[str, Any]:
     """The facts about a defect that has no Case of its own in the stream."""
     found = defect.difference
     verdict = defect.judgement.verdict if proof is None or proof.holds else Verdict.INCONCLUSIVE
-    facts: dict[str, Any] = {"verdict": verdict, "title": defect.case.title, "why": defect.case.why}
+    facts: dict[str, Any] = {"verdict": verdict, "title": defect.case.title}
     if found is None:
         return facts
     return {**facts, "kind": found.kind, "field": found.place, "expected": found.expected, "got": found.got}
 
 
 def _finding(record: Subject, defect: Defect, replay: str, proof: Proof | None) -> DecoderFinding:
-    judgement, answer = defect.judgement, defect.judged.answer
+    answer = defect.judged.answer
     return DecoderFinding(
         subject=record,
-        signature=defect.signature,
-        verdict=judgement.verdict,
-        requirement=judgement.requirement,
-        statement=REQUIREMENTS[judgement.requirement].statement,
+        signature=defect.cluster.name,
+        verdict=defect.cluster.verdict,
+        requirement=defect.cluster.requirement,
+        statement=REQUIREMENTS[defect.cluster.requirement].statement,
         case=defect.case,
+        first=defect.first,
+        cases=len(defect.cluster.cases),
+        behind=defect.cluster.behind,
+        reason=defect.cluster.reason,
+        why=defect.cluster.why,
+        title=headline(defect),
         difference=defect.difference,
         changes=answer.changes,
         error=answer.error or "; ".join(mark.message for mark in answer.marks),
@@ -203,7 +209,7 @@ def _finding(record: Subject, defect: Defect, replay: str, proof: Proof | None) 
         issues=[
             issue
             for issue in issues_of({record.id, record.name})
-            if judgement.requirement in issue.requirements
+            if defect.cluster.requirement in issue.requirements
             or any(defect.signature.startswith(part) for part in issue.signatures)
         ],
         replay=replay,

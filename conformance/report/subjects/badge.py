@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
+from conformance.report.matrix import support_of
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -14,27 +15,30 @@ if TYPE_CHECKING:
 LABEL: Final = "binlog-lab"
 RED, AMBER, GREEN, GREY = "#b3261e", "#8a5a00", "#1a7f37", "#57606a"
 _WORDS: Final = (
-    (Verdict.SILENT_LOSS, "loses", RED),
-    (Verdict.CRASH, "crashes on", RED),
-    (Verdict.TIMEOUT, "hangs on", RED),
-    (Verdict.FAIL, "fails", RED),
-    (Verdict.REFUSED, "refuses", AMBER),
-    (Verdict.LENIENT, "passes", GREEN),
+    (Verdict.SILENT_LOSS, "loses"),
+    (Verdict.CRASH, "crashes on"),
+    (Verdict.TIMEOUT, "hangs on"),
+    (Verdict.FAIL, "fails"),
+    (Verdict.DIFFERS, "differs in"),
 )
 _CHARACTER: Final = 6.6  # pixels of an average character at 11 pixels
 
 
 def badge(counts: Mapping[Verdict, int]) -> tuple[str, str]:
-    """Words and colour of the worst verdict: ``loses 12 of 280``. Cases that do not apply are not counted."""
-    applicable = sum(counts.values()) - counts.get(Verdict.NOT_APPLICABLE, 0)
-    if not applicable:
+    """Words and colour: ``supports 260 of 280, loses 12``, where the worst verdict comes behind the Cases it reads.
+
+    All Cases count, also those that do not apply: they are not supported.
+    """
+    support = support_of(counts)
+    if not support.total or support.total == counts.get(Verdict.NOT_APPLICABLE, 0):
         return "no case applies", GREY
-    for verdict, words, colour in _WORDS:
+    said = f"supports {support.supported:,} of {support.total:,}"
+    for verdict, words in _WORDS:
         if counts.get(verdict, 0):
-            shown = counts.get(Verdict.PASS, 0) if verdict is Verdict.LENIENT else counts[verdict]
-            return f"{words} {shown:,} of {applicable:,}", colour
-    passed = counts.get(Verdict.PASS, 0)
-    return f"passes {passed:,} of {applicable:,}", GREEN if passed == applicable else GREY
+            return f"{said}, {words} {counts[verdict]:,}", RED
+    if support.undecided:
+        return said, GREY
+    return said, AMBER if counts.get(Verdict.REFUSED, 0) else GREEN
 
 
 def endpoint(counts: Mapping[Verdict, int]) -> str:

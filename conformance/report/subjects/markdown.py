@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from conformance.report import wording
 from conformance.report.matrix import issue_url
-from conformance.report.subjects.page import at_fault, headline, sections, titled
+from conformance.report.subjects.page import amount, at_fault, headline, reasons, sections, titled
 from conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -34,21 +34,20 @@ def build(summary: Summary) -> Iterator[str]:
         yield f"## {names[subject.id]} {wording.escaped(subject.version or '')}".rstrip()
         yield ""
         yield headline(summary, subject)
-        for section in sections(summary.matrix.defects(subject.id, summary.findings.values())):
+        for section in sections(summary.matrix.defects(subject.id)):
             yield ""
             yield f"### {section.title}"
             yield ""
             for defect in section.defects:
                 first = defect.first
                 issues = "".join(f" [{issue.issue}]({issue_url(issue)})" for issue in defect.issues)
-                count = wording.plural(len(defect.cases), "Case")
                 yield (
-                    f"- {wording.GLYPHS[first.verdict]} **{first.requirement}** "
-                    f"{wording.escaped(wording.sentence(titled(defect)))} {count}, "
+                    f"- {wording.GLYPHS[first.verdict]} **{defect.requirement}** "
+                    f"{wording.escaped(wording.sentence(titled(defect)))} {amount(defect).capitalize()}, "
                     f"smallest `{first.case}`.{issues}{at_fault(defect)}"
                 )
-                if defect.info.why:
-                    yield f"  {wording.escaped(defect.info.why)}"
+                for line in reasons(defect):
+                    yield f"  {wording.escaped(line)}"
 
 
 def matrix(summary: Summary) -> Iterator[str]:
@@ -60,17 +59,19 @@ def matrix(summary: Summary) -> Iterator[str]:
     counts = {subject.id: table.counts(subject.id) for subject in table.judged}
     seen = [verdict for verdict in Verdict if any(count[verdict] for count in counts.values())]
     yield ""
-    yield f"| subject | version | {' | '.join(seen)} | distinct defects |"
-    yield f"|---|---|{'---:|' * (len(seen) + 1)}"
+    yield f"| subject | version | supported | not supported | {' | '.join(seen)} | distinct defects |"
+    yield f"|---|---|{'---:|' * (len(seen) + 3)}"
     for subject in table.judged:
         figures = " | ".join(f"{counts[subject.id][verdict]:,}" for verdict in seen)
         glyph = wording.GLYPHS[table.worst(subject.id)]
         defects = len(table.accusations(subject.id))
         version = wording.escaped(subject.version or "")
+        support = table.support(subject.id)
+        figures = f"{support.supported:,} | {support.unsupported:,} | {figures}"
         yield f"| {glyph} {wording.escaped(names[subject.id])} | {version} | {figures} | {defects} |"
     for subject in table.absent:
         reason = wording.escaped(subject.unavailable or subject.note or "no verdict in this run")
-        yield f"| ○ {wording.escaped(names[subject.id])} | not available: {reason} |{' |' * (len(seen) + 1)}"
+        yield f"| ○ {wording.escaped(names[subject.id])} | not available: {reason} |{' |' * (len(seen) + 3)}"
     if not table.judged:
         return
     yield ""

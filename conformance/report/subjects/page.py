@@ -41,7 +41,9 @@ _OF_VERDICT: Final = {
     Verdict.REFUSED: "refuses", Verdict.LENIENT: "lenient", Verdict.INCONCLUSIVE: "unshown",
 }  # fmt: skip
 _IN_WORDS: Final = {
-    "crashes": "crashes or hangs on", "lenient": "says too little of", "unshown": "is not charged with what came of",
+    Verdict.SILENT_LOSS: "loses or alters", Verdict.CRASH: "crashes on", Verdict.TIMEOUT: "hangs on",
+    Verdict.FAIL: "fails", Verdict.DIFFERS: "differs in", Verdict.LENIENT: "says too little of",
+    Verdict.REFUSED: "refuses", Verdict.INCONCLUSIVE: "is not charged with what came of",
 }  # fmt: skip
 MISSING: Final = "missing"  # the kind of a difference whose other side has nothing
 
@@ -57,8 +59,8 @@ class Section:
 
     @property
     def cases(self) -> int:
-        """Cases with one of these defects."""
-        return sum(len(defect.cases) for defect in self.defects)
+        """Cases that count for one of these defects."""
+        return sum(defect.counted for defect in self.defects)
 
 
 def sections(defects: Iterable[Defect]) -> list[Section]:
@@ -81,11 +83,7 @@ def headline(summary: Summary, subject: Subject) -> str:
     matrix = summary.matrix
     counts = matrix.counts(subject.id)
     applicable = counts.total() - counts[Verdict.NOT_APPLICABLE]
-    parts = [
-        f"{name.lower()} {section.cases:,}"
-        for section in sections(matrix.defects(subject.id))
-        for name in [_IN_WORDS.get(section.id, section.title)]
-    ]
+    parts = [f"{words} {counts[verdict]:,}" for verdict, words in _IN_WORDS.items() if counts[verdict]]
     distinct = len(matrix.accusations(subject.id))
     if not parts:
         return f"Passes {counts[Verdict.PASS]:,} of {wording.plural(applicable, 'Case')}."
@@ -98,11 +96,12 @@ def headline(summary: Summary, subject: Subject) -> str:
 def page(summary: Summary, subject: Subject) -> str:
     """The whole page of one subject."""
     matrix = summary.matrix
-    defects = matrix.defects(subject.id, summary.findings.values())
-    own = matrix.verdicts[subject.id].values()
+    defects = matrix.defects(subject.id)
+    verdicts = matrix.verdicts[subject.id].values()
     by_requirement: defaultdict[str, list[Defect]] = defaultdict(list)
     for defect in defects:
-        for requirement in dict.fromkeys(verdict.requirement for verdict in defect.cases):
+        own = [] if defect.finding and defect.finding.cases else [verdict.requirement for verdict in defect.cases]
+        for requirement in dict.fromkeys([defect.requirement, *own]):
             by_requirement[requirement].append(defect)
     catalogue = summary.run.requirements if summary.run else {}
     cells = [(name, cells[subject.id]) for name, cells in matrix.cells().items() if subject.id in cells]
@@ -115,10 +114,10 @@ def page(summary: Summary, subject: Subject) -> str:
         worst=matrix.worst(subject.id), run=summary.run, suites=matrix.suites.values(),
         issues=matrix.issues_of(subject.id),
         sections=sections(defects), cells=cells, titles=titles, by_requirement=by_requirement,
-        excluded=[verdict for verdict in own if verdict.verdict is Verdict.NOT_APPLICABLE],
-        passed=[verdict for verdict in own if verdict.verdict is Verdict.PASS],
+        excluded=[verdict for verdict in verdicts if verdict.verdict is Verdict.NOT_APPLICABLE],
+        passed=[verdict for verdict in verdicts if verdict.verdict is Verdict.PASS],
         window=WINDOW, values_of=_values, bytes_of=_bytes, differing=_differing, of_log=evidence.of_log,
-        titled=titled, at_fault=at_fault, anchor=anchor,
+        titled=titled, amount=amount, reasons=reasons, at_fault=at_fault, anchor=anchor,
         cell_words=wording.cell_words, issue_url=issue_url, links=cards.links,
     )  # fmt: skip
 
@@ -126,6 +125,19 @@ def page(summary: Summary, subject: Subject) -> str:
 def titled(defect: Defect) -> str:
     """The finding's own words, or the class of the defect."""
     return defect.finding.message if defect.finding and defect.finding.message else defect.signature
+
+
+def reasons(defect: Defect) -> list[str]:
+    """What the failing Cases share, and what users suffer; of a defect without a cause, why its Case matters."""
+    finding = defect.finding
+    found = [finding.reason, finding.why] if finding else []
+    return list(filter(None, found)) or list(filter(None, [defect.info.why]))
+
+
+def amount(defect: Defect) -> str:
+    """How many Cases count for a defect, and how many more show it."""
+    behind = f"{defect.behind:,} behind another defect" if defect.behind else ""
+    return " and ".join(filter(None, [wording.plural(defect.counted, "case") if not defect.alone else "", behind]))
 
 
 def at_fault(defect: Defect) -> str:

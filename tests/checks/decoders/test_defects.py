@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.checks.decoders import defects
-from conformance.checks.decoders.defects import defects_of, distinct, sentence, signatures_of
+from conformance.checks.decoders.causes.clusters import clusters_of
+from conformance.checks.decoders.defects import defects_of, sentence
 from conformance.checks.decoders.findings import CASE, OBSERVED, REPORT, read_finding
 from conformance.checks.decoders.suite import load_suite
 from conformance.harness.decoders import OpenedSubject
@@ -40,13 +41,8 @@ FAULTS = {
 
 def found(spec: str, prefixes: Sequence[str], seconds: float = 30.0) -> list[Defect]:
     with OpenedSubject(spec.format(MODULE, python=sys.executable)) as subject:
-        sightings = []
-        for case in SUITE.cases:
-            if case.id.startswith(tuple(prefixes)):
-                judged = subject.judge(case)
-                if judged.verdict is not Verdict.PASS:
-                    sightings.append((case, judged))
-        return list(defects_of(subject, sightings, seconds=seconds))
+        judged = [(case, subject.judge(case)) for case in SUITE.cases if case.id.startswith(tuple(prefixes))]
+        return list(defects_of(subject, clusters_of(judged), seconds=seconds))
 
 
 @pytest.mark.sampled(3)
@@ -72,7 +68,8 @@ def test_a_fault_has_a_small_log_that_shows_the_same(spec: str) -> None:
 def test_a_log_with_another_signature_is_no_witness(monkeypatch: pytest.MonkeyPatch) -> None:
     other = SUITE.case("updates/no-json-column").log
     monkeypatch.setattr(defects, "shrink_log", lambda *_, **__: (other, 0))
-    assert found("py:{}.values:FirstDiffOnly", ("diffs/three-in-one",)) == []
+    (defect,) = found("py:{}.values:FirstDiffOnly", ("diffs/three-in-one",))
+    assert defect.case == defect.first == SUITE.case("diffs/three-in-one-column")
 
 
 def test_a_log_that_mysqlbinlog_refuses_is_no_witness(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,15 +79,13 @@ def test_a_log_that_mysqlbinlog_refuses_is_no_witness(monkeypatch: pytest.Monkey
     assert defect.case.log == case.log
 
 
-def test_a_case_counts_for_each_of_its_defects() -> None:
+def test_signatures_of_one_cause_are_one_defect() -> None:
     with OpenedSubject(f"py:{MODULE}.values:UnsignedAsSigned") as subject:
         case = SUITE.case("metadata/signedness")
         judged = subject.judge(case)
-    assert judged.judgement is not None
-    names = signatures_of(judged.judgement)
-    assert len(names) > 2
-    assert next(name for name, _, _ in distinct([(case, judged)])) == names[0]
-    assert {name for name, _, _ in distinct([(case, judged)])} == set(names)
+    clusters = clusters_of([(case, judged)])
+    assert max(len({one.signature for one in cluster.sightings}) for cluster in clusters) > 2  # a width each
+    assert [one.case.id for cluster in clusters for one in cluster.cases] == [case.id]
 
 
 def test_a_run_stores_its_findings_in_the_report_alone(tmp_path: Path) -> None:
@@ -104,10 +99,16 @@ def test_a_run_stores_its_findings_in_the_report_alone(tmp_path: Path) -> None:
     lines = [line for line in records(report) if line["type"] == "finding"]
     stored = {str(path) for path in (report / "findings" / "first-diff").iterdir()}
     assert {line["case_file"] for line in lines} == stored
-    first = next(line for line in lines if line["signature"].startswith("missing diff"))
+    first = next(line for line in lines if line["signature"] == "Diffs behind the first of their column are lost")
+    assert (first["requirement"], first["hits"]) == ("DEC2", len(first["cases"]) + first.get("behind", 0))
     assert first["size_after"] < 300 < first["size_before"]
     directory = next(path for path in (report / "findings" / "first-diff").iterdir() if str(path) == first["case_file"])
-    assert {"log.binlog", "expected.jsonl", OBSERVED, CASE, REPORT} <= {path.name for path in directory.iterdir()}
+    files = {"log.binlog", "whole-log.binlog", "expected.jsonl", OBSERVED, CASE, REPORT}
+    assert files <= {path.name for path in directory.iterdir()}
+    assert (directory / "whole-log.binlog").read_bytes() == SUITE.case(first["case"]).log
+    text = (directory / REPORT).read_text()
+    assert f"Cases: {len(first['cases'])}." in text
+    assert first["reason"] in text
     case, subject, place = read_finding(directory)
     assert place.folder == str(tmp_path / "here")
     assert subject == f"py:{MODULE}.values:FirstDiffOnly?name=first-diff"
@@ -127,6 +128,10 @@ def test_the_page_has_defects_that_no_case_shows_first() -> None:
         signature="altered value: INT column", case_file="f", replay="r", subject="x", case="shrunk/a",
         requirement="DEC10", verdict=Verdict.SILENT_LOSS, title="t", why="w", size_after=200,
     )  # fmt: skip
-    (defect,) = matrix.defects("x", [finding])
+    matrix.add_finding(finding)
+    (defect,) = matrix.defects("x")
     assert (defect.first.case, defect.first.verdict, defect.info.why) == ("shrunk/a", Verdict.SILENT_LOSS, "w")
-    assert matrix.defects("x", [Finding(signature="s", case_file="f", replay="r", subject="x")]) == []
+    assert (defect.counted, len(matrix.accusations("x"))) == (0, 1)
+    other = Matrix(decoders=matrix.decoders)
+    other.add_finding(Finding(signature="s", case_file="f", replay="r", subject="x"))
+    assert other.defects("x") == []
