@@ -83,9 +83,10 @@ def test_signatures_of_one_cause_are_one_defect() -> None:
     with OpenedSubject(f"py:{MODULE}.values:UnsignedAsSigned") as subject:
         case = SUITE.case("metadata/signedness")
         judged = subject.judge(case)
-    clusters = clusters_of([(case, judged)])
-    assert max(len({one.signature for one in cluster.sightings}) for cluster in clusters) > 2  # a width each
-    assert [one.case.id for cluster in clusters for one in cluster.cases] == [case.id]
+    (cluster,) = clusters_of([(case, judged)])
+    assert len({one.signature for one in cluster.sightings}) > 2  # one for each width
+    assert (cluster.title, cluster.requirement) == ("Large UNSIGNED integers arrive as negative ones", "DEC10")
+    assert [one.case.id for one in cluster.cases] == [case.id]
 
 
 def test_a_run_stores_its_findings_in_the_report_alone(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ _LONG: Final = 255  # characters
 _WIDTHS: Final = (64, 250)  # columns
 _EXACT: Final = 15  # digits that every double keeps
 _SAFE: Final = 1 << 53
+_BITS: Final = {"TINYINT": 8, "SMALLINT": 16, "MEDIUMINT": 24, "INT": 32, "BIGINT": 64}
 _TEXTS: Final = frozenset(("CHAR", "VARCHAR", "TEXT"))
 _PLAIN: Final = frozenset(("utf8mb4", "utf8mb3", "ascii", "binary"))
 _TEMPORAL: Final = frozenset(("DATE", "TIME", "DATETIME", "TIMESTAMP"))
@@ -204,6 +205,8 @@ def _of_value(column: LogColumn | None, value: Any) -> Iterator[str]:
         yield "unsigned"
     if column.type in INTEGERS and isinstance(value, int):
         yield from ["negative-integer"] * (value < 0) + ["wide-integer"] * (abs(value) > _SAFE)
+        if column.unsigned and value >> (_BITS[column.type] - 1):
+            yield "upper-half"
     if column.type == "DECIMAL" and value is not None:
         yield from ["many-digits"] * (sum(map(str.isdigit, str(value).lstrip("-0."))) > _EXACT)
     if column.type in _TEMPORAL and isinstance(value, str):

@@ -36,6 +36,7 @@ _PHRASES: Final = {
     "long": "more than 255 characters",
     "many-digits": "a DECIMAL of more than 15 digits",
     "negative-integer": "a negative integer",
+    "upper-half": "an UNSIGNED integer whose highest bit is set",
     "negative-time": "a negative TIME",
     "wide-integer": "an integer beyond 2^53",
     "zero-date": "a zero date",
@@ -60,6 +61,7 @@ _SUBJECTS: Final = {  # of titles: more than one thing, or (False) one
     "long": ("Text of more than 255 characters", False),
     "many-digits": ("DECIMAL values", True),
     "negative-integer": ("Negative integers", True),
+    "upper-half": ("Large UNSIGNED integers", True),
     "negative-time": ("Negative TIME values", True),
     "wide-integer": ("Integers beyond 2^53", True),
     "zero-date": ("Zero dates", True),
@@ -256,6 +258,8 @@ def _verb(effect: Effect, rule: Rule, sightings: Sequence[Sighting]) -> tuple[st
         return None
     if effect.cause == "signedness" and "negative-integer" in rule.features:
         return "arrive as unsigned ones", "arrives as an unsigned one"
+    if effect.cause == "signedness" and "upper-half" in rule.features:
+        return "arrive as negative ones", "arrives as a negative one"
     if not effect.cause and (shift := _shift(sightings)):
         return f"are shifted by {shift}", f"is shifted by {shift}"
     known = _VERBS.get(effect.cause)
