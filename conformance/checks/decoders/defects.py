@@ -39,7 +39,7 @@ _SHOWN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """One cause, a Case that shows it, and the lines of its changes. ``signature``: of the difference that shows it.
+    """One cause, a Case that shows it, and the lines of its changes. ``signature`` is that of the difference in it.
 
     ``first``: the Case of the suite that the small one was made of. ``size_before``: bytes of its log.
     """
@@ -247,7 +247,7 @@ def headline(defect: Defect) -> str:
 
 
 def sentence(defect: Defect) -> str:
-    """What the Case of a defect shows, in one sentence."""
+    """Return in one sentence what the Case of a defect shows."""
     judgement, answer = defect.judgement, defect.judged.answer
     said = answer.error or next((mark.message or mark.event for mark in answer.marks), "")
     if judgement.verdict in (Verdict.CRASH, Verdict.TIMEOUT) or not (defect.difference or said):

@@ -254,7 +254,7 @@ def _lines(finding: DecoderFinding) -> Iterator[str]:
 
 
 def _amount(finding: DecoderFinding) -> str:
-    """How many Cases show the defect, in the same numbers as the run's own report."""
+    """Return how many Cases show the defect, in the same numbers as the run's own report."""
     behind = f"; {finding.behind:,} more show it behind another defect" if finding.behind else ""
     return f"Cases: {finding.cases:,}{behind}."
 

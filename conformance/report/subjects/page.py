@@ -128,14 +128,14 @@ def titled(defect: Defect) -> str:
 
 
 def reasons(defect: Defect) -> list[str]:
-    """What the failing Cases share, and what users suffer; of a defect without a cause, why its Case matters."""
+    """Return the cause and what users suffer; of a defect without a cause, why its Case matters."""
     finding = defect.finding
     found = [finding.reason, finding.why] if finding else []
     return list(filter(None, found)) or list(filter(None, [defect.info.why]))
 
 
 def amount(defect: Defect) -> str:
-    """How many Cases count for a defect, and how many more show it."""
+    """Return how many Cases count for a defect, and how many more show it."""
     behind = f"{defect.behind:,} behind another defect" if defect.behind else ""
     return " and ".join(filter(None, [wording.plural(defect.counted, "case") if not defect.alone else "", behind]))
 

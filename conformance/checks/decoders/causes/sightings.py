@@ -38,7 +38,7 @@ class Level(StrEnum):
 
 
 class Effect(NamedTuple):
-    """What happens to them. ``cause``: the class of the difference, such as ``sign``."""
+    """A kind of failure, and the things that it happens to. ``cause``: the class of the difference, such as ``sign``."""
 
     kind: str
     level: Level
@@ -89,7 +89,7 @@ class Sighting:
 
 @dataclass(slots=True)
 class Arrived:
-    """What arrived as it should, counted by its features. ``typed``: values that also kept their type."""
+    """Things that arrived as they should, counted by their features. ``typed``: values that also kept their type."""
 
     changes: Counter[Features] = field(default_factory=Counter)
     values: Counter[Features] = field(default_factory=Counter)
@@ -97,7 +97,7 @@ class Arrived:
     diffs: Counter[Features] = field(default_factory=Counter)
 
     def of(self, effect: Effect) -> Counter[Features]:
-        """What escaped an effect, of the same level."""
+        """Return the things of the same level that escaped an effect."""
         if effect.level is Level.VALUE:
             return self.typed if effect.kind == TYPE else self.values
         return self.diffs if effect.level is Level.DIFF else self.changes
@@ -285,7 +285,7 @@ def _plain(value: Any) -> Any:
 
 
 def values_only(effect: Effect, arrived: Counter[Features]) -> Counter[Features]:
-    """What escaped an effect, without NULLs where these cannot have it."""
+    """Return the things that escaped an effect, without NULLs where these cannot have it."""
     if effect.level is not Level.VALUE or effect.kind in ("null", "column-lost", "swapped"):
         return arrived
     return Counter({features: count for features, count in arrived.items() if NULL not in features})

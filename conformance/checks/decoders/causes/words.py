@@ -230,7 +230,7 @@ def _lost(rule: Rule) -> str:
 
 
 def _subject(rule: Rule, sightings: Sequence[Sighting]) -> tuple[str, bool]:
-    """What a title is about, and whether that is several things."""
+    """Return the subject of a title, and whether that is several things."""
     for feature in rule.features:
         if feature in _SUBJECTS:
             return _SUBJECTS[feature]
