@@ -41,19 +41,28 @@ class FailureKind:
         return self.verdicts[0]
 
     @property
+    def defect(self) -> Finding | None:
+        """The finding of a decoder's defect, which has its Cases, its title and its requirement."""
+        return self.finding if self.finding is not None and self.finding.cases else None
+
+    @property
     def requirement(self) -> str:
         """The requirement that the kind is filed under."""
-        return self.first.requirements[0]
+        return self.requirements[0]
 
     @property
     def requirements(self) -> tuple[str, ...]:
-        """All requirements that its Cases break."""
+        """All requirements that its Cases break; of a decoder's defect, the one of its cause."""
+        if self.defect is not None and self.defect.requirement:
+            return (self.defect.requirement,)
         return tuple(dict.fromkeys(name for verdict in self.verdicts for name in verdict.requirements))
 
     @property
     def cause(self) -> str:
-        """A line about its first Case: the message, then both sides where they are short."""
+        """A line about its first Case: the message, then both sides where they are short; of a defect, its title."""
         first = self.first
+        if self.defect is not None:
+            return self.defect.message.rstrip(".")
         sides = [" ".join((side or "nothing").split()).rstrip(".") for side in (first.expected, first.got)]
         told = first.verdict is Verdict.CRASH or first.expected == first.got or max(map(len, sides)) > SHORT
         both = "" if told else f"expected {sides[0]}, got {sides[1]}"

@@ -310,8 +310,11 @@ def _failures(console: Console, summary: Summary, most: int) -> None:
     for kind in worst(kinds, most):
         failure, finding = kind.first, kind.finding
         console.print()
-        title = f"{failure.verdict} {failure.case} [{', '.join(failure.requirements)}] {failure.subject}"
+        title = f"{failure.verdict} {failure.case} [{', '.join(kind.requirements)}] {failure.subject}"
         console.print(f"{wording.GLYPHS[failure.verdict]} {title}", style="red", markup=False)
+        if kind.defect is not None:
+            about = " ".join(filter(None, (kind.defect.message, kind.defect.reason)))
+            console.print(f"  {about}", markup=False, soft_wrap=True)
         said = [wording.sentence(failure.message)] if failure.message else []
         said += [wording.difference(failure)] if failure.field else []
         console.print(f"  {' '.join(said)}", markup=False, soft_wrap=True)

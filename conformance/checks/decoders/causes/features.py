@@ -94,7 +94,7 @@ def features_of(case: DecoderCase) -> CaseFeatures:
 
 
 def _runs_of(case: DecoderCase) -> tuple[list[set[str]], set[str]]:
-    """Features of the events since the change before, a change's own event included; and of those behind the last one."""
+    """Features of the events since the change before, its own event included; and of those behind the last change."""
     runs: list[set[str]] = []
     run: set[str] = set()
     keys = [_key(change, case.sparse) for change in case.expected]

@@ -16,10 +16,11 @@ _GAIN: Final = 1.02  # a second feature must be worth so much more
 _BEST: Final = 12  # single features that pairs are made of
 # Of features that separate alike, the first of these names the cause.
 _ORDER: Final = (
-    "damage", "json-null", "unchanged", "later-diff", "long", "many-digits", "negative", "upper-half", "wide-integer", "zero-date",
-    "operation:", "payload", "event:PARTIAL", "event:", "no-members", "behind:", "statement:", "no-checksum",
-    "charset:", "no-names", "partial-image", "columns>", "later-row", "no-map", "leaf:", "type:", "diff:", "text",
-    "unsigned", "fraction", "not-ascii", "document", "diffs", "several-diffs", "quoted-path", "NULL", "named-member",
+    "damage", "json-null", "unchanged", "later-diff", "long", "many-digits", "negative", "upper-half", "wide-integer",
+    "zero-date", "operation:", "payload", "event:PARTIAL", "event:", "no-members", "behind:", "statement:",
+    "no-checksum", "charset:", "no-names", "partial-image", "columns>", "later-row", "no-map", "leaf:", "type:",
+    "diff:", "text", "unsigned", "fraction", "not-ascii", "document", "diffs", "several-diffs", "quoted-path", "NULL",
+    "named-member",
 )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ class Level(StrEnum):
 
 
 class Effect(NamedTuple):
-    """A kind of failure, and the things that it happens to. ``cause``: the class of the difference, such as ``sign``."""
+    """A kind of failure, and what it happens to. ``cause``: the class of the difference, such as ``sign``."""
 
     kind: str
     level: Level
