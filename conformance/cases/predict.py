@@ -131,12 +131,7 @@ class Model:
     @cached_property
     def key(self) -> tuple[int, ...]:
         """Columns that identify a row in a MINIMAL before image; empty without a usable key."""
-        if self.table.primary_key:
-            return tuple(index for index, _ in self.table.primary_key)
-        for key in self.table.unique_keys:
-            if all(not self.table.columns[index].nullable and not prefix for index, prefix in key):
-                return tuple(index for index, _ in key)
-        return ()
+        return tuple(index for index, _ in self.table.row_key)
 
     @cached_property
     def event_flags(self) -> int:

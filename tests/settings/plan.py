@@ -24,6 +24,7 @@ NO_OPTIONS: Final = frozenset(
     {"default_collation_for_utf8mb4", "rbr_exec_mode", "sql_auto_is_null", "sql_big_selects", "sql_buffer_result"}
     | {"sql_notes", "sql_quote_show_create", "sql_safe_updates", "sql_select_limit", "sql_warnings", "unique_checks"}
     | {"foreign_key_checks", "default_week_format"}
+    | {"collation_server"}  # beside the lab's own character set a server refuses another one's collation
 )
 _SETTINGS_OF_ACCOUNTS: Final = Path(__file__).with_name("accounts.toml")
 

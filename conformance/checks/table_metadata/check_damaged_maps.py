@@ -25,7 +25,7 @@ def test_damaged_maps_are_errors(check: Check) -> None:
                 sound = damaged_maps.apply(server, schema, update, update.table_map)
                 outcomes = [
                     (damage, damaged_maps.apply(server, schema, update, event))
-                    for damage, event in damaged_maps.damages(update.table_map)
+                    for damage, event in damaged_maps.damages(update)
                 ]
                 block.cases = len(outcomes)
                 problems = damaged_maps.judge(outcomes)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.judge.problem import Problem
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
+from conformance.reference.binlog.event import algorithm_behind
+from conformance.reference.binlog.header import HEADER_SIZE, footer_size
 from conformance.reference.event_types import EventType
 from conformance.servers.errors import SqlError
 
@@ -73,33 +74,35 @@ def logged(connection: Connection, capture: Capture, draw: Draw) -> Logged:
     return Logged(description=captured.format_description, table_map=table_map, rows=rows)
 
 
-def damages(event: bytes) -> Iterator[tuple[str, bytes]]:
+def damages(update: Logged) -> Iterator[tuple[str, bytes]]:
     """Every damage of a TABLE_MAP of two columns, in words, and the damaged event."""
-    body = event[HEADER_SIZE:-FOOTER_SIZE]
+    algorithm = algorithm_behind(update.description)
+    event, body = update.table_map, update.table_map[HEADER_SIZE : len(update.table_map) - footer_size(algorithm)]
     schema = _FIXED + 1
     table = schema + body[_FIXED] + 2
     count = table + body[table - 1] + 1
     kind = count + 2  # the type of the second column, which is JSON
     assert (body[count], body[kind]) == (2, _JSON)
     for length in range(kind + 1):
-        yield f"cut behind {length} bytes", _event(event, body[:length])
+        yield f"cut behind {length} bytes", _event(event, algorithm, body[:length])
     for number in _TYPES:
-        yield f"type {number}", _event(event, _put(body, kind, number))
+        yield f"type {number}", _event(event, algorithm, _put(body, kind, number))
     for number in _COUNTS:
-        yield f"{number} columns", _event(event, _put(body, count, number))
+        yield f"{number} columns", _event(event, algorithm, _put(body, count, number))
     for what, place in (("schema", schema), ("table", table)):
-        yield f"another {what}", _event(event, _put(body, place, ord("~")))
+        yield f"another {what}", _event(event, algorithm, _put(body, place, ord("~")))
 
 
 def _put(body: bytes, place: int, number: int) -> bytes:
     return body[:place] + bytes((number,)) + body[place + 1 :]
 
 
-def _event(event: bytes, body: bytes) -> bytes:
-    """The event with another body: its length and its checksum fit."""
-    length = (HEADER_SIZE + len(body) + FOOTER_SIZE).to_bytes(4, "little")
+def _event(event: bytes, algorithm: int, body: bytes) -> bytes:
+    """The event with another body: its length fits, and its checksum if it has one."""
+    footer = footer_size(algorithm)
+    length = (HEADER_SIZE + len(body) + footer).to_bytes(4, "little")
     made = event[:9] + length + event[13:HEADER_SIZE] + body
-    return made + binascii.crc32(made).to_bytes(4, "little")
+    return made + (binascii.crc32(made).to_bytes(4, "little") if footer else b"")
 
 
 def apply(server: Server, schema: str, update: Logged, table_map: bytes) -> TransactionOutcome:

@@ -13,7 +13,7 @@ from conformance.checks.table_metadata.run import MODES, Definition, log_definit
 from conformance.checks.table_metadata.table_map_judge import MODE, concerned, judge_table_map
 from conformance.judge.problem import Problem
 from conformance.judge.updates.log_rules import judge_log
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
+from conformance.reference.binlog.header import HEADER_SIZE, footer_size
 from conformance.reference.dialect import MYSQL
 from conformance.reference.tables.definitions import create_table, definable
 from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK, TableMap
@@ -112,7 +112,7 @@ def judge_text(definitions: Sequence[Definition], log: DefinitionLog, text: byte
     place = 0
     for mode in MODES:
         for item, event in zip(definitions, log.maps[mode], strict=False):
-            observed = TableMap.decode(event[HEADER_SIZE:-FOOTER_SIZE])
+            observed = TableMap.decode(event[HEADER_SIZE : len(event) - footer_size(log.algorithm)])
             head = head_of(observed)
             start = text.find(head, place)
             if start < 0:

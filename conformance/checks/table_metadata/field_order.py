@@ -56,7 +56,7 @@ def with_other_orders(seed: str, definitions: Sequence[Definition], log: Definit
     found = []
     for number, item in enumerate(definitions):
         written = log.maps["MINIMAL"][number]
-        event = decode_event(log.maps["FULL"][number])
+        event = decode_event(log.maps["FULL"][number], algorithm=log.algorithm)
         assert isinstance(event.body, TableMap)
         fields = event.body.metadata
         if len(fields) < 2:

@@ -114,7 +114,7 @@ def with_unknown_fields(seed: str, definitions: Sequence[Definition], log: Defin
     found = []
     for number, (item, written) in enumerate(zip(definitions, log.maps["MINIMAL"], strict=True)):
         draw = Stream("unknown-fields", seed, "field", number)
-        event = decode_event(log.maps["FULL"][number] if draw.below(2) else written)
+        event = decode_event(log.maps["FULL"][number] if draw.below(2) else written, algorithm=log.algorithm)
         assert isinstance(event.body, TableMap)
         plain = event.body
         place, field = with_unknown(draw, plain)

@@ -135,6 +135,21 @@ class Table:
         """Indexes of the JSON columns."""
         return tuple(index for index, column in enumerate(self.columns) if column.is_json)
 
+    @cached_property
+    def row_key(self) -> tuple[tuple[int, int], ...]:
+        """The key by which the server finds rows: the primary key, or else the first UNIQUE key that can stand for it.
+
+        None of its parts is NULL, a prefix, or a VIRTUAL column (observed on 9.7.4).
+        """
+        if self.primary_key:
+            return self.primary_key
+        return next((key for key in self.unique_keys if all(self._stands_whole(*part) for part in key)), ())
+
+    def _stands_whole(self, index: int, prefix: int) -> bool:
+        column = self.columns[index]
+        virtual = column.generated_sql is not None and not column.stored
+        return not (column.nullable or virtual or _prefix(column, prefix))
+
     def settled(self, column: Column) -> Column:
         """The column with the table's character set, if it names none."""
         if column.charset is not None or column.collation is not None:
@@ -308,7 +323,7 @@ def table_map(
     in_key = {index for index, _ in key}
     fields = _minimal_fields(table, columns, column_types, rules)
     if metadata == "FULL":
-        fields += _full_fields(table, columns, column_types, key, rules)
+        fields += _full_fields(table, columns, column_types, key or table.row_key, rules)
     if not rules.later_fields:
         fields = [item for item in fields if item.field <= Field.PRIMARY_KEY_WITH_PREFIX]
     return TableMap(
