@@ -59,7 +59,7 @@ def requirement_of(requirements: Sequence[str], difference: Difference) -> str:
         return _of_data_files(requirements, difference)
     if difference.level is Equality.TYPE and difference.kind is not DifferenceKind.ALTERED:
         own = requirements_of_values(difference.what) if not difference.what.startswith("JSON ") else ()
-        return next((name for name in requirements if name in own), TYPES)
+        return next((name for name in requirements if name in own), first_of(requirements) if own else TYPES)
     fitting = _fitting(difference)
     return next((name for name in requirements if name in fitting), first_of(requirements))
 

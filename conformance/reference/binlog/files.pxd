@@ -16,7 +16,7 @@ cdef class Passed:
 
 
 cdef class EventDecoder:
-    cdef public object rules, algorithm, limit, format, event_bytes, unread
+    cdef public object rules, algorithm, limit, format, event_bytes, unread, describe
     cdef public bint verify, keep_bytes
     cdef bint _encrypted
     cdef public dict tables

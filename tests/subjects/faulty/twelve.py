@@ -53,7 +53,7 @@ def read_once(path: str) -> ReadOnce:
     steps: list[Step] = []
     try:
         for event in events_of(path):
-            table = event.body.map() if "_ROWS_EVENT" in event.name else None  # type: ignore[union-attr]
+            table = event.body.map() if isinstance(event.body, LazyRows) else None
             named = dict(zip(table.column_names, table.described, strict=True)) if table is not None else {}
             lines: list[str] = []
             steps.append(Step(event, named, lines))

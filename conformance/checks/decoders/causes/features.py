@@ -13,6 +13,7 @@ from conformance.cases.decoder_case import DECODE, Allowed
 from conformance.judge.decoding.log_columns import INTEGERS, tables_of
 from conformance.reference.binlog.files import FileReader
 from conformance.reference.binlog.query import Query
+from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.errors import CodecError
 from conformance.reference.tables.charsets import COLLATIONS
 from conformance.requirements.reading import rules_of
@@ -135,7 +136,7 @@ def _events(case: DecoderCase) -> Iterator[tuple[set[str], tuple[Any, Any]]]:
         if hurt:
             features.add(DAMAGE)
             hurt = False
-        if "_ROWS_EVENT" in event.name:
+        if isinstance(event.body, LazyRows):
             if not had_map:
                 features.add("no-map-in-front")
             had_map = False
@@ -151,7 +152,7 @@ def _read(log: bytes, *, verify: bool) -> Iterator[Event | None]:
     try:
         reader.feed(log)
         for event in reader.events():
-            if "_ROWS_EVENT" in event.name and verify:
+            if isinstance(event.body, LazyRows) and verify:
                 event.typed()  # so that damage inside of rows is found
             yield event
         reader.finish()
@@ -160,7 +161,7 @@ def _read(log: bytes, *, verify: bool) -> Iterator[Event | None]:
 
 
 def _of_event(event: Event) -> Iterator[str]:
-    is_rows = "_ROWS_EVENT" in event.name
+    is_rows = isinstance(event.body, LazyRows)  # ANNOTATE_ROWS of MariaDB has none
     if event.name not in _EVERYWHERE:
         yield f"event:{event.name}" if is_rows else f"behind:{event.name}"
     if event.inner is not None and is_rows:
