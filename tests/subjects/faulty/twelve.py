@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.errors import CodecError
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY
