@@ -20,7 +20,8 @@ from conformance.harness.profiles import SIZES
 from conformance.harness.session import Lab
 from conformance.harness.settings import Settings
 from conformance.reference.binlog.event import encode_event
-from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE
+from conformance.reference.binlog.format_description import FormatDescription
+from conformance.reference.binlog.header import FOOTER_SIZE, HEADER_SIZE, Checksum
 from conformance.reference.dialect import WORKLOG as WORKLOG_DIALECT
 from conformance.reference.tables.definitions import Column, Table, table_map
 from conformance.reference.tables.metadata import WORKLOG
@@ -82,17 +83,24 @@ def cached(seed: str, numbers: range, schema: str, log: LogForms, *, systems: bo
     return definitions.draw_definitions(seed, numbers, schema, log, systems=systems)
 
 
-def perfect(items: Sequence[Definition], change: Callable[[TableMap], TableMap] = lambda table: table) -> DefinitionLog:
+def perfect(
+    items: Sequence[Definition],
+    change: Callable[[TableMap], TableMap] = lambda table: table,
+    algorithm: int = Checksum.CRC32,
+) -> DefinitionLog:
     """The log that a server writes for the definitions, as far as the reference knows."""
+    description = encode_event(FormatDescription(algorithm=algorithm))
     maps = {
         mode: tuple(
-            encode_event(change(table_map(item.table, mode, table_id=number))) for number, item in enumerate(items, 1)
+            encode_event(change(table_map(item.table, mode, table_id=number)), algorithm=algorithm)
+            for number, item in enumerate(items, 1)
         )
         for mode in MODES
     }
     place = Position(file="b", offset=4)
     events = tuple(event for mode in MODES for event in maps[mode])
-    return DefinitionLog(captured=Captured(start=place, end=place, format_description=b"", events=events), maps=maps)
+    captured = Captured(start=place, end=place, format_description=description, events=events)
+    return DefinitionLog(captured=captured, maps=maps)
 
 
 def printed(log: DefinitionLog, change: Callable[[bytes], bytes] = lambda text: text) -> bytes:
