@@ -26,7 +26,7 @@ It fixes a setting for its sessions, predicts what it changes, or refuses the se
 
 `python -m tests.settings --page` makes this page of the lists that the lab works with.
 `python -m tests.settings` runs the kit under each value in the column *tried*.
-`docs/records/settings.jsonl` has runs at 9.7.4 of 2026-11-28, each with what it was asked to judge.
+`docs/records/settings.jsonl` has runs at 9.7.4 of 2026-11-28 to 2026-11-30, each with what it was asked to judge.
 Servers before 8.0 keep their settings: the list has the values of 8.0 and later.
 """
 
