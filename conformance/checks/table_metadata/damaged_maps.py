@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.cases.case_sql import binlog_statement
 from conformance.judge.problem import Problem
-from conformance.reference.binlog.event import algorithm_behind
 from conformance.reference.binlog.header import HEADER_SIZE, footer_size
 from conformance.reference.event_types import EventType
 from conformance.servers.errors import SqlError
@@ -35,9 +34,10 @@ _LETTERS: Final = "abcdefgh"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logged:
-    """An update with diffs as the server logged it."""
+    """An update with diffs as the server logged it. ``algorithm``: the checksum of its events."""
 
     description: bytes
+    algorithm: int
     table_map: bytes
     rows: bytes
 
@@ -71,13 +71,13 @@ def logged(connection: Connection, capture: Capture, draw: Draw) -> Logged:
     connection.execute(update.format(old))
     wanted = (EventType.TABLE_MAP, EventType.PARTIAL_UPDATE_ROWS)
     table_map, rows = (event for event in captured.events if event[4] in wanted)
-    return Logged(description=captured.format_description, table_map=table_map, rows=rows)
+    return Logged(description=captured.format_description, algorithm=captured.algorithm, table_map=table_map, rows=rows)
 
 
 def damages(update: Logged) -> Iterator[tuple[str, bytes]]:
     """Every damage of a TABLE_MAP of two columns, in words, and the damaged event."""
-    algorithm = algorithm_behind(update.description)
-    event, body = update.table_map, update.table_map[HEADER_SIZE : len(update.table_map) - footer_size(algorithm)]
+    event, algorithm = update.table_map, update.algorithm
+    body = event[HEADER_SIZE : len(event) - footer_size(algorithm)]
     schema = _FIXED + 1
     table = schema + body[_FIXED] + 2
     count = table + body[table - 1] + 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.binlog.event import algorithm_behind
 from conformance.reference.sql.quoting import quote_identifier
 from conformance.reference.tables.definitions import create_table
 from conformance.servers.wire.groups import placed_groups
@@ -69,7 +68,7 @@ class DefinitionLog:
     @property
     def algorithm(self) -> int:
         """The checksum of the events."""
-        return algorithm_behind(self.captured.format_description)
+        return self.captured.algorithm
 
 
 def make_tables(connection: Connection, definitions: Sequence[Definition]) -> None:

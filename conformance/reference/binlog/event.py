@@ -208,13 +208,6 @@ def check_sum(event: bytes | memoryview, stored: int) -> None:
         )
 
 
-def algorithm_behind(description: bytes) -> int:
-    """The checksum of the events behind a FORMAT_DESCRIPTION event."""
-    body = decode_event(description).body
-    assert isinstance(body, FormatDescription), "what is given is another event"
-    return body.algorithm
-
-
 def encode_event(
     body: Body,
     *,

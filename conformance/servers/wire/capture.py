@@ -69,6 +69,16 @@ class Captured:
     format_description: bytes
     events: tuple[bytes, ...]
 
+    @property
+    def algorithm(self) -> int:
+        """The checksum of the events."""
+        from conformance.reference.binlog.event import decode_event
+        from conformance.reference.binlog.format_description import FormatDescription
+
+        body = decode_event(self.format_description).body
+        assert isinstance(body, FormatDescription), "a capture begins with another event"
+        return body.algorithm
+
     def file_bytes(self) -> bytes:
         """A binary log file with these events, in the form that every reader of files takes."""
         return b"".join((_MAGIC, self.format_description, *self.events))
