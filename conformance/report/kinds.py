@@ -83,7 +83,10 @@ def kinds_of(
         FailureKind(tuple(sorted(members, key=_severity)), findings.get(of), of[1]) for of, members in grouped.items()
     ]
     order = {name: place for place, name in enumerate(catalogue)}
-    return sorted(out, key=lambda kind: (_severity(kind.first), order[kind.requirement], kind.finding is None))
+    last = len(order)  # of a requirement that the catalogue of an older run does not have
+    return sorted(
+        out, key=lambda kind: (_severity(kind.first), order.get(kind.requirement, last), kind.finding is None)
+    )
 
 
 def worst(kinds: Sequence[FailureKind], most: int) -> list[FailureKind]:

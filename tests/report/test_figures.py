@@ -177,3 +177,8 @@ def test_rows_and_kinds_add_up_to_the_figures(summary: Summary) -> None:
 def test_the_worst_kinds_are_of_different_requirements(summary: Summary) -> None:
     worst = page(summary).partition('<ol class="worst">')[2].partition("</ol>")[0]
     assert re.findall(r'href="#requirement-(R\d+)"', worst) == ["R9", "R2", "R5", "R7", "R9"]
+
+
+def test_a_failure_of_a_requirement_that_the_catalogue_lacks_is_shown_last(summary: Summary) -> None:
+    kinds = summary.kinds([failure("of an older kit", "a"), failure("R7", "a")])
+    assert [kind.requirement for kind in kinds] == ["R7", "of an older kit"]

@@ -71,6 +71,12 @@ class Tally:
         self.unread.update(other.unread)
         self.met |= other.met
 
+    def take(self, logs: SelectedLogs) -> None:
+        """Take what the logs counted since the last time."""
+        self.left_out, logs.left_out = logs.left_out, 0
+        self.met = logs.met
+        self.unread = logs.unread.take()
+
 
 class Printer(Protocol):
     """Events in, bytes out."""
@@ -223,9 +229,7 @@ class TextPrinter:
     def tally(self) -> Tally:
         tally, self._tally = self._tally, Tally()
         tally.shown, self._shown = self._shown, 0
-        tally.left_out, self._logs.left_out = self._logs.left_out, 0
-        tally.met = self._logs.met
-        tally.unread = self._logs.unread.take()
+        tally.take(self._logs)
         return tally
 
     def closing(self, tally: Tally) -> str:

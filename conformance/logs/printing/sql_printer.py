@@ -73,9 +73,7 @@ class SqlPrinter:
 
     def tally(self) -> Tally:
         tally, self._tally = self._tally, Tally()
-        tally.left_out, self._logs.left_out = self._logs.left_out, 0
-        tally.met = self._logs.met
-        tally.unread = self._logs.unread.take()
+        tally.take(self._logs)
         return tally
 
     def closing(self, tally: Tally) -> str:
