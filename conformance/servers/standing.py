@@ -13,7 +13,7 @@ from urllib.parse import quote
 from conformance.servers.clock import REAL
 from conformance.servers.containers.server import launch_container
 from conformance.servers.containers.standing import STANDING, kept_containers, remove_kept
-from conformance.servers.run.directories import new_run_directory, runs_root
+from conformance.servers.run.directories import make_run_directory, run_directory, runs_root
 from conformance.servers.run.process_identity import is_running, signal_if_same
 from conformance.servers.run.supervisor import remove_run_directory
 
@@ -129,7 +129,8 @@ def start_container(
     image: Image, name: str, *, server_id: int, options: Options, performance_schema: bool, narrate: Narrate
 ) -> str:
     """Start a container that stays until ``servers stop``, and return its URL."""
-    directory = new_run_directory(keep=True, name=name)
+    directory = run_directory(keep=True, name=name)
+    make_run_directory(directory)
     try:
         server = launch_container(
             image,

@@ -26,6 +26,10 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - the directory in it is checked like th
 _ROOMY = 2 << 30
 
 
+class NameTakenError(ServerUnavailable):
+    """The run directory belongs to a standing server of that name."""
+
+
 def temporary_directory() -> Path:
     """The directory for temporary files, for the lab and for the programs that it starts.
 
@@ -100,30 +104,32 @@ def socket_path(directory: Path) -> str:
     return str(short / SOCKET_NAME)
 
 
-def new_run_directory(*, keep: bool, name: str | None = None, root: Path | None = None) -> Path:
-    """A fresh directory that this process owns, or that the name of a standing server owns.
+def run_directory(*, keep: bool, name: str | None = None, root: Path | None = None) -> Path:
+    """The path of a fresh directory that this process owns, or that the name of a standing server owns.
 
-    ``root``: where; a standing server is always in :func:`runs_root`.
+    :func:`make_run_directory` makes it. Whoever knows the path before can remove the directory wherever an interrupt
+    comes. ``root``: where; a standing server is always in :func:`runs_root`.
     """
     if name is not None:
-        directory = runs_root() / f"server-{name}"
-        try:
-            directory.mkdir(mode=0o700)
-        except FileExistsError:
-            raise ServerUnavailable(
-                f"a server named {name} is there already", f"choose another name, or: binlog-lab servers stop {name}"
-            ) from None
-        return directory
+        return runs_root() / f"server-{name}"
     pid = os.getpid()
     start = start_time(pid)
     if start is None:  # nobody could tell this directory from one of a lab that is gone
         raise ServerUnavailable("/proc is not mounted, so the lab cannot recognise its own processes", "mount /proc")
-    name = f"{'kept' if keep else 'run'}-{pid}-{start}-{secrets.token_hex(3)}"
     root = root or runs_root()
     announce(root, pid, start)
-    directory = root / name
-    directory.mkdir(mode=0o700)
-    return directory
+    return root / f"{'kept' if keep else 'run'}-{pid}-{start}-{secrets.token_hex(3)}"
+
+
+def make_run_directory(directory: Path) -> None:
+    """Make a run directory. Raises :class:`NameTakenError` where a standing server has the name."""
+    try:
+        directory.mkdir(mode=0o700)
+    except FileExistsError:
+        name = directory.name.removeprefix("server-")
+        raise NameTakenError(
+            f"a server named {name} is there already", f"choose another name, or: binlog-lab servers stop {name}"
+        ) from None
 
 
 def _owner(directory: Path) -> tuple[int, str] | None:

@@ -32,10 +32,12 @@ from conformance.servers.install.cache import Narrate, require_space, silent
 from conformance.servers.programs import LocalProgram
 from conformance.servers.run import deaths
 from conformance.servers.run.directories import (
+    NameTakenError,
     kill_servers_in,
+    make_run_directory,
     memory_root,
-    new_run_directory,
     remove_orphans,
+    run_directory,
     runs_root,
     socket_path,
 )
@@ -420,8 +422,9 @@ def launch(
     remove_orphans()
     root = memory_root() if in_memory else runs_root()
     require_space(root, _RUN_SPACE, "a running server")
-    directory = new_run_directory(keep=keep, name=name, root=root)
+    directory = run_directory(keep=keep, name=name, root=root)
     try:
+        make_run_directory(directory)
         copy_template(source, directory / "data")
         server = ProcessServer(
             installation,
@@ -436,11 +439,13 @@ def launch(
         )
         if start:
             server.start(timeout=timeout)
+        return server
+    except NameTakenError:
+        raise
     except BaseException:
         if not keep:
             remove_run_directory(directory)
         raise
-    return server
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

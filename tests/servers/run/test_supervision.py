@@ -8,19 +8,25 @@ import signal
 import subprocess
 import sys
 import time
+from dis import opmap
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from conformance.servers.errors import ServerUnavailable
-from conformance.servers.run import directories, supervisor
+from conformance.servers.run import directories, process, supervisor
 from conformance.servers.run.process_identity import is_running, processes_with_argument, signal_if_same, start_time
 from conformance.servers.standing import free_name
 from tests.live import until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from conformance.servers.run.process import ProcessServer
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="parent-death signals and subreapers are Linux")
 
@@ -222,6 +228,12 @@ def private_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return directories.runs_root()
 
 
+def made(**wishes: Any) -> Path:
+    directory = directories.run_directory(**wishes)
+    directories.make_run_directory(directory)
+    return directory
+
+
 def dead_process() -> int:
     child = subprocess.Popen(["true"])
     child.wait()
@@ -230,7 +242,7 @@ def dead_process() -> int:
 
 def test_directories_of_dead_labs_go_with_the_servers_in_them_and_others_stay(private_runs: Path) -> None:
     orphan = private_runs / f"run-{dead_process()}-1-abcdef"
-    own = directories.new_run_directory(keep=False)
+    own = made(keep=False)
     kept = private_runs / f"kept-{dead_process()}-1-abcdef"
     foreign = private_runs / "run-something"
     for directory in (orphan, kept, foreign):
@@ -245,12 +257,69 @@ def test_directories_of_dead_labs_go_with_the_servers_in_them_and_others_stay(pr
     assert foreign.is_dir()
 
 
+def launching(private_runs: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ProcessServer]:
+    """Launch servers of which only the directory is made."""
+    monkeypatch.setattr(process, "template", lambda *_, **__: private_runs)
+    monkeypatch.setattr(process, "require_space", lambda *_: None)
+    monkeypatch.setattr(process, "copy_template", lambda _, to: to.mkdir())
+    installation: Any = SimpleNamespace(mysqld=Path("mysqld"), version="9.7.4", number=(9, 7, 4))
+    return partial(process.launch, installation, start=False)
+
+
+def test_an_interrupt_at_any_step_of_a_launch_leaves_no_directory(
+    private_runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launch = launching(private_runs, monkeypatch)
+    watched = {process.launch.__code__, directories.run_directory.__code__, directories.make_run_directory.__code__}
+
+    def interrupted(at: int) -> bool:
+        """Launch, and raise at this step; whether there was such a step."""
+        steps = 0
+
+        def trace(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal steps
+            if frame.f_code not in watched:
+                return None
+            frame.f_trace_opcodes = True
+            # At a return nothing looks for signals. Behind it the supervisor removes the directory.
+            steps += event == "opcode" and frame.f_code.co_code[frame.f_lasti] != opmap["RETURN_VALUE"]
+            if steps == at:
+                raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            server = launch()
+        except KeyboardInterrupt:
+            assert [*private_runs.glob("run-*")] == [], at
+            return True
+        finally:
+            sys.settrace(before)
+        server.close()
+        return False
+
+    steps = 0
+    while interrupted(steps + 1):
+        steps += 1
+    assert steps > 100
+
+
+def test_the_directory_of_another_server_of_the_name_stays(private_runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = made(keep=False, name="1")
+    with pytest.raises(ServerUnavailable, match="a server named 1 is there already"):
+        launching(private_runs, monkeypatch)(name="1")
+    assert other.is_dir()
+
+
 OTHER_NAMESPACE = """
 import sys
 from pathlib import Path
 from conformance.servers.run import directories
 root = Path(sys.argv[1])
-print(directories.new_run_directory(keep=False, root=root), flush=True)
+directory = directories.run_directory(keep=False, root=root)
+directories.make_run_directory(directory)
+print(directory, flush=True)
 sys.stdin.read()
 """
 
@@ -278,7 +347,7 @@ def test_without_its_sign_such_a_lab_would_lose_them(private_runs: Path, monkeyp
     monkeypatch.setattr(directories, "announce", lambda *_: None)
     monkeypatch.setattr(directories, "announced", lambda *_: False)
     monkeypatch.setattr(directories, "is_running", lambda *_: False)
-    directory = directories.new_run_directory(keep=False)
+    directory = made(keep=False)
     assert directories.remove_orphans() == [directory]
 
 
@@ -303,7 +372,7 @@ def test_programs_know_only_tmpdir_and_tmp_so_another_place_is_not_taken_in_sile
 def test_without_proc_no_run_directory_is_made(private_runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(directories, "start_time", lambda _: None)
     with pytest.raises(ServerUnavailable, match="/proc is not mounted"):
-        directories.new_run_directory(keep=False)
+        directories.run_directory(keep=False)
     assert list(private_runs.iterdir()) == []
 
 
@@ -322,7 +391,7 @@ def test_servers_that_restart_often_are_in_memory_where_it_has_room(
 ) -> None:
     assert directories.available_memory() > 1
     assert directories.memory_root() == memory
-    assert directories.new_run_directory(keep=False, root=memory).parent == memory
+    assert directories.run_directory(keep=False, root=memory).parent == memory
     monkeypatch.setattr(directories, "available_memory", lambda: 0)
     assert directories.memory_root() == private_runs
 
@@ -361,7 +430,7 @@ def test_a_run_root_that_others_may_write_is_refused(private_runs: Path) -> None
 
 def test_a_name_is_taken_once(private_runs: Path) -> None:
     assert free_name() == "1"
-    assert directories.new_run_directory(keep=False, name="1") == private_runs / "server-1"
+    assert made(keep=False, name="1") == private_runs / "server-1"
     assert free_name() == "2"
     with pytest.raises(ServerUnavailable, match="servers stop 1"):
-        directories.new_run_directory(keep=False, name="1")
+        made(keep=False, name="1")
