@@ -53,7 +53,7 @@ class DecoderFinding:
     ``first``: the Case of the suite that it was made of, ``cases``: how many count for the defect, ``behind``: how many
     more show it behind another. ``title``, ``reason`` and ``why``: see ``causes.clusters``.
     ``statement``: the requirement in words. ``changes``: what the subject gave. ``size_before``: bytes of the log
-    before it was shrunk. ``replay``: the command that shows the verdict again. ``sentence``: the defect in words.
+    before it was shrunk. ``sentence``: the defect in words.
     ``expected`` and ``resolved``: the lines of the Case's changes, whose numbers keep MySQL's text. ``program``: the
     program at fault. ``script`` calls it without the lab; ``said``: the script's output; ``proof``: whether that shows
     the defect.
@@ -76,7 +76,6 @@ class DecoderFinding:
     error: str = ""
     stderr: str = ""
     issues: Sequence[KnownIssue] = ()
-    replay: str = ""
     size_before: int | None = None
     sentence: str = ""
     expected: Sequence[str] = ()
@@ -156,6 +155,18 @@ def read_finding(directory: Path) -> tuple[DecoderCase, str, Place]:
         return DecoderCase(log=log, expected=expected, resolved=resolved, **fields), subject, place
     except (KeyError, TypeError) as problem:
         raise ValueError(f"{directory / CASE} is no finding: {problem}") from problem
+
+
+def finding_json(directory: Path) -> str:
+    """All about a stored finding as JSON, its changes and its log included.
+
+    Raises :class:`ValueError`, :class:`OSError`.
+    """
+    data = json.loads((directory / CASE).read_bytes())
+    resolved = directory / (RESOLVED if (directory / RESOLVED).exists() else EXPECTED)
+    lines = {"expected": _parsed(directory / EXPECTED), "resolved": _parsed(resolved)}
+    log = (directory / os.path.basename(data["file_name"])).read_bytes()  # noqa: PTH119
+    return json.dumps({**data, **lines, "log": log.hex()}, indent=1, ensure_ascii=False)
 
 
 def _parsed(path: Path) -> tuple[dict[str, Any], ...]:
@@ -246,11 +257,10 @@ def _lines(finding: DecoderFinding) -> Iterator[str]:
     yield "## How to see it without the lab"
     yield ""
     yield from _reproduction(finding)
-    if finding.replay:
-        yield ""
-        yield "With the lab:"
-        yield ""
-        yield from _block(finding.replay, "sh")
+    yield ""
+    yield "With the lab, in the directory of this file (`--subject` names an adapter of your own):"
+    yield ""
+    yield from _block("binlog-lab replay .", "sh")
 
 
 def _amount(finding: DecoderFinding) -> str:

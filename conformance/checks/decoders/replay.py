@@ -88,6 +88,20 @@ def _finding(word: str) -> tuple[DecoderCase, str, Place]:
         raise Usage(f"{word}: {problem}") from problem
 
 
+def _whole(case: DecoderCase) -> DecoderCase:
+    """The Case of the suite that a finding's smaller log was made of: a server wrote that one."""
+    return case if case.statements else next((one for one in chosen(["*"]) if one.id == case.id), case)
+
+
+def _finding_json(directory: Path) -> str:
+    from conformance.checks.decoders.findings import finding_json
+
+    try:
+        return finding_json(directory)
+    except (OSError, ValueError) as problem:
+        raise Usage(f"{directory}: {problem}") from problem
+
+
 def _replay(cases: list[tuple[DecoderCase, bool]], subject: str, place: Place) -> ExitCode:
     """Replay Cases, each with whether it failed before."""
     from conformance.harness.decoders import OpenedSubject
@@ -153,9 +167,13 @@ def _lines(case: DecoderCase, judged: JudgedCase) -> Iterator[str]:
 
 
 def print_decoders(words: Sequence[str], form: str) -> None:
-    """Print Cases: the SQL that makes a log again, or everything as JSON."""
-    for case in chosen(words):
-        click.echo(decoder_sql(case) if form == "sql" else decoder_json(case))
+    """Print Cases and findings: the SQL that makes a log again, or everything as JSON."""
+    for word in words:
+        if is_finding(word):
+            click.echo(decoder_sql(_whole(_finding(word)[0])) if form == "sql" else _finding_json(Path(word)))
+        else:
+            for case in chosen([word]):
+                click.echo(decoder_sql(case) if form == "sql" else decoder_json(case))
 
 
 def decoder_sql(case: DecoderCase) -> str:

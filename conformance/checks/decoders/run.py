@@ -150,11 +150,14 @@ def find_defects(check: Check) -> None:
         check.progress(number, len(clusters), "defects", label=f"{check.subject}: {check.id}", note=cluster.name)
         directory = directory_of(root, record, cluster.name)
         proof = _proof(lab.settings.subject, defect)
-        replay = lab.findings.replay_of(directory)
-        write_report(root, _finding(record, defect, replay, proof))
+        write_report(root, _finding(record, defect, proof))
         check.found(
             cluster.name,
-            StoredCase(defect.first.id if cluster.cases else f"{GROUP}/{directory.name}", directory, replay),
+            StoredCase(
+                defect.first.id if cluster.cases else f"{GROUP}/{directory.name}",
+                directory,
+                lab.findings.replay_of(directory),
+            ),
             requirement=cluster.requirement,
             size_before=defect.size_before,
             size_after=len(defect.case.log),
@@ -187,7 +190,7 @@ def _alone(defect: Defect, proof: Proof | None) -> dict[str, Any]:
     return {**facts, "kind": found.kind, "field": found.place, "expected": found.expected, "got": found.got}
 
 
-def _finding(record: Subject, defect: Defect, replay: str, proof: Proof | None) -> DecoderFinding:
+def _finding(record: Subject, defect: Defect, proof: Proof | None) -> DecoderFinding:
     answer = defect.judged.answer
     return DecoderFinding(
         subject=record,
@@ -212,7 +215,6 @@ def _finding(record: Subject, defect: Defect, replay: str, proof: Proof | None) 
             if defect.cluster.requirement in issue.requirements
             or any(defect.signature.startswith(part) for part in issue.signatures)
         ],
-        replay=replay,
         size_before=defect.size_before,
         sentence=sentence(defect),
         expected=defect.expected,

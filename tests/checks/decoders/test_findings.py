@@ -33,7 +33,6 @@ FINDING = DecoderFinding(
     ),
     changes=({"after": {"j": {"diffs": []}}},),
     issues=(KnownIssue(subject="go-mysql", issue="go-mysql-org/go-mysql#650", note="asks for it"),),
-    replay="binlog-lab replay decoder:diffs/three-in-one-column --subject go-mysql",
     size_before=2_000,
 )
 
@@ -61,7 +60,7 @@ def test_the_text_names_versions_expected_observed_and_public_reports() -> None:
         'At `changes[0].after.j.diffs[1]`: `{"operation": "INSERT"}`',
         '{"after": {"j": {"diffs": []}}}',
         CASE.statements[-1].rstrip(";"),
-        FINDING.replay,
+        "binlog-lab replay .",
     ):
         assert words in text
     assert "Private" not in text
