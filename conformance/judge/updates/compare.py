@@ -260,11 +260,19 @@ def unreadable(stored: bytes) -> str:
 
 
 def _stored_wrongly(script: Script, read_back: ReadBack) -> dict[tuple[int, str], bytes]:
-    """The documents among those read that the server is known to store wrongly, with the bytes that it stores."""
+    """The documents among those read that the server is known to store wrongly, with the bytes that it stores.
+
+    A statement that the server refuses stores nothing, and its prediction has no rows.
+    """
     if not script.case.trigger:
         return {}
-    changes = ((index, _row_of(script, step, index).change) for index, step, _ in read_back.rows)
-    return {(index, name): stored for index, change in changes for name, stored in change.stored_wrongly.items()}
+    return {
+        (index, name): stored
+        for index, step, _ in read_back.rows
+        for row in script.predictions[step].rows
+        if row.index == index
+        for name, stored in row.change.stored_wrongly.items()
+    }
 
 
 def _row_of(script: Script, step: int, index: int) -> RowPrediction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from conformance.harness.updates.events import check_events
 from conformance.judge.updates.compare import judge, unreadable
 from conformance.reference.dialect import MYSQL, flipped
 from conformance.reference.jsonb.decode import decode
+from conformance.reference.partial.expression import Assignment, Literal
 from generators.draw import Stream
 from tests.checks.triggers.faults_of_triggers import FAULTS
 from tests.faults.runner import each
@@ -53,6 +55,18 @@ def test_the_known_server_is_explained_by_the_switch_of_its_entry_alone(name: st
 def test_a_faultless_server_has_no_mismatch(name: str) -> None:
     case = witness(name)
     assert found(build_script(case), build_script(case, dialect=FAULTLESS)) == []
+
+
+def test_a_document_too_deep_is_refused_in_a_table_with_a_trigger_too() -> None:
+    case = triggers.case(Stream("test", 0))
+    value: object = 1
+    for _ in range(101):
+        value = [value]
+    first, *rest = case.steps
+    deep = replace(first, assignments=(Assignment(first.assignments[0].column, Literal(value)),))  # type: ignore[arg-type]  # a document
+    script = build_script(replace(case, steps=(deep, *rest)))
+    assert script.predictions[0].rows == ()
+    assert {item.deviation for item in found(script, script)} <= set(TRIGGER_SWITCHES)
 
 
 @pytest.mark.parametrize("seed", range(30))
