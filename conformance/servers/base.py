@@ -32,6 +32,8 @@ Seen = TypeVar("Seen")
 # gone can hang for good (observed on 9.7.4): FLUSH TABLES ... FOR EXPORT holds its lock and waits until purge stops,
 # and purge waits for the table behind DROP, which waits for that lock. What stays is found by guests.leftovers.
 _LOCK_WAIT_SECONDS = 10
+# The option of a program's first statement. A mysqldump that has none warns, and begins like any other session.
+_OPENING = {"mysql": "--init-command", "mysqldump": "--loose-init-command"}
 ALL_HAZARDS = frozenset({"none", "stops-replica", "corrupts-row", "may-crash"})
 
 
@@ -90,8 +92,8 @@ class Server(Closing):
 
     def opening_words(self, program: str) -> list[str]:
         """The words that let a session of a client program begin as those of the lab do."""
-        statement = "" if self._beginning is None or program != "mysql" else self._beginning.statement()
-        return [f"--init-command={statement}"] if statement else []
+        statement = "" if self._beginning is None else self._beginning.statement()
+        return [f"{_OPENING[program]}={statement}"] if statement and program in _OPENING else []
 
     def require_fit(self) -> None:
         """Raise :class:`NotJudgeable` where settings or rights keep the lab from judging this server."""

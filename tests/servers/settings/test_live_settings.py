@@ -168,6 +168,20 @@ def test_a_client_program_begins_as_a_session_of_the_lab(server: ProcessServer) 
     assert found == [*words, "--init-command=SET SESSION transaction_read_only = 'OFF'"]
 
 
+def test_a_dump_is_made_where_the_server_limits_its_queries(server: ProcessServer) -> None:
+    with globally(server, {"max_join_size": "1"}):
+        server._beginning = None
+        plain = server.run_program("mysqldump", ["--no-data", "mysql"], login=True)
+        try:
+            with server.connect():
+                opened = server.run_program("mysqldump", ["--no-data", "mysql"], login=True)
+        finally:
+            server._beginning = None
+    assert plain.returncode == 2  # planted: the dump of a session like any other
+    assert "1104" in plain.words
+    assert opened.returncode == 0, opened.words
+
+
 def test_limits_of_queries_do_not_keep_the_lab_from_asking(server: ProcessServer) -> None:
     limits = {"max_join_size": "1", "sql_select_limit": "1", "max_execution_time": "1"}
     with globally(server, limits) as found, found.connect() as session:
