@@ -174,10 +174,10 @@ def _failed(problem: click.ClickException | UserError) -> None:
 def _operating_system(problem: OSError) -> int:
     where = f"{problem.filename}: " if problem.filename else ""
     if problem.errno in NO_SPACE:
-        error(f"{where}no space left on the device")
+        error(f"{where or 'while writing: '}no space left on the device")
     else:
         error(f"{where}{problem.strerror or problem}")
-    _debug_hint()
+        _debug_hint()
     return int(ExitCode.COULD_NOT_RUN)
 
 

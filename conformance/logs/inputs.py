@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 STDIN: Final = "-"
 _ENDLESS: Final = 1 << 62
+_GTIDS: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}:")
+_GTIDS_CHOOSE: Final = "GTIDs are chosen with --include-gtids; the files of the logs stand without an option"
 
 
 def check_files(paths: Sequence[str]) -> None:
@@ -41,7 +44,8 @@ def _open(path: str) -> BinaryIO:
     try:
         return Path(path).open("rb")
     except OSError as problem:
-        raise Usage(f"{path}: {problem.strerror or problem}") from problem
+        hint = _GTIDS_CHOOSE if _GTIDS.match(path) else None
+        raise Usage(f"{path}: {problem.strerror or problem}", hint=hint) from problem
 
 
 def require_files(paths: Sequence[str], jobs: int) -> None:

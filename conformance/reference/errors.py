@@ -68,7 +68,7 @@ class CodecError(Exception):
 
 
 def _words(value: object) -> str:
-    return shown(value) if isinstance(value, (tuple, list, dict)) else str(value)
+    return shown(value) if isinstance(value, (tuple, list, dict)) else str(value) or "nothing"
 
 
 class DecodeError(CodecError):

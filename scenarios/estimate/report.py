@@ -169,7 +169,7 @@ def _column_text(column: Column) -> Iterator[str]:
     ):  # fmt: skip
         yield f"    on, {words:<25}{cost:>12,} bytes {_share(cost, costs.whole):>9}"
     if column.exact:
-        yield f"    {column.exact:,} rows have one possible cost only"
+        yield f"    {column.exact:,} {'row has' if column.exact == 1 else 'rows have'} one possible cost only"
     if column.changed:
         head = "".join(f"{f'p{percent}':>10}" for percent in PERCENTS)
         yield f"    bytes of a changed row{head}"

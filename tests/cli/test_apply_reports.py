@@ -67,3 +67,10 @@ def test_ddl_of_another_table_does_not_stand_in_the_way_of_an_undo() -> None:
     done = lab("apply", log, "--undo")
     assert (done.code, done.out) == (1, "")
     assert "the statement cannot be taken back: ALTER TABLE b" in done.err
+    assert "got a statement in " in done.err
+
+
+def test_gtids_in_the_place_of_a_file_are_answered_with_their_option() -> None:
+    done = lab("apply", "--undo", "3e11fa47-71ca-11e1-9e33-c80aa9429562:20-23")
+    assert (done.code, done.out) == (2, "")
+    assert "GTIDs are chosen with --include-gtids" in done.err

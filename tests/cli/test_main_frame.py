@@ -121,7 +121,7 @@ def test_the_traceback_of_a_surprise_is_there_when_asked_for(
 
 def test_a_full_disk_is_said_in_words(ending: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
     ending(raiser(OSError(errno.ENOSPC, "x", "/tmp/x")))
-    assert "/tmp/x: no space left on the device" in capsys.readouterr().err
+    assert capsys.readouterr().err == "error: /tmp/x: no space left on the device\n"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), Terminated("SIGTERM")])

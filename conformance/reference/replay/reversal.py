@@ -46,6 +46,7 @@ _REVERSED: Final = {
     EventType.DELETE_ROWS: EventType.WRITE_ROWS,
     EventType.UPDATE_ROWS: EventType.UPDATE_ROWS,
 }
+_TEXT: Final = 60  # bytes of a statement that an error shows
 WHOLE: Final = Selection(start_position=len(MAGIC))
 
 
@@ -174,8 +175,8 @@ class Reversal:
             else:
                 raise self._refused(why)
 
-    def _refused(self, why: str) -> ReplayError:
-        return ReplayError("no-undo", why, expected="row events with FULL images", got=self._shown())
+    def _refused(self, why: str, *, got: str | None = None) -> ReplayError:
+        return ReplayError("no-undo", why, expected="row events with FULL images", got=got or self._shown())
 
     def _shown(self) -> str:
         return "no transaction" if self._open is None else f"transaction {self._open.gtid or self._open.position}"
@@ -202,17 +203,21 @@ class Reversal:
     def _statement(self, body: Query, words: Sequence[Word]) -> None:
         """A statement that changes tables cannot be taken back, and may not change those of rows that are."""
         assert self._open is not None
-        text = body.text[:60].decode("utf-8", "backslashreplace")
+        text = body.text[:_TEXT].decode("utf-8", "backslashreplace") + ("…" if len(body.text) > _TEXT else "")
         try:
             statement = parse_statement(words, body.schema.decode("utf-8", "surrogateescape"))
         except CodecError:
             if self._open.is_wanted:
-                raise self._refused(f"the statement cannot be taken back: {text}") from None
+                raise self._refused(
+                    f"the statement cannot be taken back: {text}", got=f"a statement in {self._shown()}"
+                ) from None
             self._later.unknown(text)
             statement = None
         if statement is not None and not isinstance(statement, DefineSchema):
             if self._open.is_wanted and (not self._one_table or any(map(self._takes, tables_of(statement, ())))):
-                raise self._refused(f"the statement cannot be taken back: {text}")
+                raise self._refused(
+                    f"the statement cannot be taken back: {text}", got=f"a statement in {self._shown()}"
+                )
             self._later.statement(statement, text)
         if not self._open.has_begun:
             self._end()

@@ -65,6 +65,10 @@ def test_a_text_that_is_no_json_says_which_byte_is_wrong(text: str, offset: int 
     assert said(text, FAST) == (INVALID, offset, got)
 
 
+def test_a_text_that_ends_too_early_is_said_to_have_nothing_there() -> None:
+    assert str(refused(parse_text, '{"a": 1', None)).endswith("at offset 7, got nothing [mysql-3140]")
+
+
 @pytest.mark.parametrize("text", ["1", " 1", "1 ", "\t\n\r 1\t\n\r ", "1\0", "1 \0x", " 1 \t\0 2", '1\0"\\ud800'])
 def test_white_space_is_let_pass_and_so_is_what_follows_a_nul(text: str) -> None:
     assert parse_text(text) == 1

@@ -164,7 +164,7 @@ def _others(survey: Survey) -> Iterator[tuple[UnreadKind, str]]:
 
 def _sizes(survey: Survey) -> Iterator[str]:
     size, file, position = survey.largest_event
-    yield f"{counted(survey.transactions, 'transaction')}; the largest event has {size} bytes ({file}:{position})"
+    yield f"{counted(survey.transactions, 'transaction')}; the largest event has {size:,} bytes ({file}:{position})"
     if survey.large_events:
         yield f"{counted(survey.large_events, 'event')} above {PACKET} bytes: each travels in several packets"
     if survey.is_near_limit:
@@ -173,7 +173,7 @@ def _sizes(survey: Survey) -> Iterator[str]:
         yield fact.sentence
     for each in survey.largest:
         name = each.gtid or "without a GTID"
-        yield f"transaction {name} at {each.file}:{each.position}: {each.size} bytes, {counted(each.rows, 'row')}"
+        yield f"transaction {name} at {each.file}:{each.position}: {each.size:,} bytes, {counted(each.rows, 'row')}"
     for table in survey.busiest:
         rows = ", ".join(counted(count, operation) for operation, count in table.rows.items())
-        yield f"table {table.name}: {table.size} bytes in {counted(table.events, 'row event')}; {rows}"
+        yield f"table {table.name}: {table.size:,} bytes in {counted(table.events, 'row event')}; {rows}"
