@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.console import Output, narrate
 from conformance.logs.selection import NOTHING_LEFT_OUT, SelectedLogs
+from conformance.messages import counted
 from conformance.reference.binlog.header import Checksum
 from conformance.reference.binlog.rows import LazyRows
 from conformance.reference.errors import CodecError
@@ -43,7 +44,7 @@ def print_undo(
         output.write(piece)
     output.flush()
     rows = sum(len(event.rows.rows) for transaction in transactions for event in transaction.events)
-    narrate(f"{len(transactions)} transactions, {rows} rows to take back")
+    narrate(f"{counted(len(transactions), 'transaction')}, {counted(rows, 'row')} to take back")
 
 
 def _reversed(
