@@ -7,10 +7,12 @@ check of the kit, and no hook changes an item of another project.
 from __future__ import annotations
 
 import gc
+import os
 import time
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -27,7 +29,6 @@ from conformance.runs.check_runs.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
-    from pathlib import Path
 
     from conformance.harness.session import Lab
     from conformance.harness.settings import Settings
@@ -193,7 +194,7 @@ class LabRun(EndedChecks):
             judged=self._judged(),
             columns=self._columns,
             recording=None if self._recording is None else self._recording.words,
-            report="" if self.report is None else str(self.report.path.absolute()),
+            report="" if self.report is None else str(_whole(self.report.path)),
         )
 
     # --- running -----------------------------------------------------------------------------------------------------
@@ -279,7 +280,7 @@ class LabRun(EndedChecks):
         """The lab of this run as a context, which closes it in every case."""
         from conformance.harness.session import Lab
 
-        cases = None if self.report is None else self.report.cases.absolute()
+        cases = None if self.report is None else _whole(self.report.cases)
         self._lab = lab = Lab(self._make_settings(cases), self.sink, self._narrate)
         if self._recording is not None:
             lab.recording = self._recording.tapes
@@ -417,3 +418,8 @@ class LabRun(EndedChecks):
             rates += [before.rate] if before.rate else []
             before = before.before
         return len(rates) / sum(1 / rate for rate in rates) if rates else 0.0
+
+
+def _whole(path: Path) -> Path:
+    """The path from the root, without ``..``: commands that people copy name it."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - absolute() keeps .., and resolve() follows links
