@@ -162,11 +162,10 @@ def finding_json(directory: Path) -> str:
 
     Raises :class:`ValueError`, :class:`OSError`.
     """
+    case, *_ = read_finding(directory)
     data = json.loads((directory / CASE).read_bytes())
-    resolved = directory / (RESOLVED if (directory / RESOLVED).exists() else EXPECTED)
-    lines = {"expected": _parsed(directory / EXPECTED), "resolved": _parsed(resolved)}
-    log = (directory / os.path.basename(data["file_name"])).read_bytes()  # noqa: PTH119
-    return json.dumps({**data, **lines, "log": log.hex()}, indent=1, ensure_ascii=False)
+    more = {"expected": case.expected, "resolved": case.resolved, "log": case.log.hex()}
+    return json.dumps({**data, **more}, indent=1, ensure_ascii=False)
 
 
 def _parsed(path: Path) -> tuple[dict[str, Any], ...]:

@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from conformance.checks.decoders.findings import DecoderFinding, directory_name, report, write_report
+from conformance.checks.decoders.findings import DecoderFinding, directory_name, finding_json, report, write_report
 from conformance.checks.decoders.suite import load_suite
 from conformance.judge.decoding.difference import Difference, DifferenceKind
 from conformance.stream import DECODER, KnownIssue, Subject
@@ -46,6 +46,12 @@ def test_a_finding_has_a_directory_of_its_own_that_only_its_owner_reads(tmp_path
     assert {path.stat().st_mode & 0o777 for path in directory.iterdir()} == {0o600}
     assert directory.stat().st_mode & 0o777 == 0o700
     assert write_report(tmp_path / "findings", FINDING) == directory
+
+
+def test_a_finding_is_printed_whole_as_json(tmp_path: Path) -> None:
+    printed = json.loads(finding_json(write_report(tmp_path, FINDING)))
+    assert (printed["id"], bytes.fromhex(printed["log"])) == (CASE.id, CASE.log)
+    assert (printed["expected"], printed["resolved"]) == (list(CASE.expected), list(CASE.expected))
 
 
 def test_the_text_names_versions_expected_observed_and_public_reports() -> None:
