@@ -194,7 +194,7 @@ def test_transactions_of_a_time_are_taken_back(server: ProcessServer) -> None:
         node.begin()
         done = node.undo(log, "--start-datetime", "2026-01-02 10:30:00", "--stop-datetime", "2026-01-02 11:30:00")
         assert done.code == 0, done.text
-        assert "1 transactions" in done.err
+        assert "1 transaction," in done.err
         assert node.state() == kept
 
 
