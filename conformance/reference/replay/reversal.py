@@ -178,6 +178,9 @@ class Reversal:
     def _refused(self, why: str, *, got: str | None = None) -> ReplayError:
         return ReplayError("no-undo", why, expected="row events with FULL images", got=got or self._shown())
 
+    def _refused_statement(self, text: str) -> ReplayError:
+        return self._refused(f"the statement cannot be taken back: {text}", got=f"a statement in {self._shown()}")
+
     def _shown(self) -> str:
         return "no transaction" if self._open is None else f"transaction {self._open.gtid or self._open.position}"
 
@@ -208,16 +211,12 @@ class Reversal:
             statement = parse_statement(words, body.schema.decode("utf-8", "surrogateescape"))
         except CodecError:
             if self._open.is_wanted:
-                raise self._refused(
-                    f"the statement cannot be taken back: {text}", got=f"a statement in {self._shown()}"
-                ) from None
+                raise self._refused_statement(text) from None
             self._later.unknown(text)
             statement = None
         if statement is not None and not isinstance(statement, DefineSchema):
             if self._open.is_wanted and (not self._one_table or any(map(self._takes, tables_of(statement, ())))):
-                raise self._refused(
-                    f"the statement cannot be taken back: {text}", got=f"a statement in {self._shown()}"
-                )
+                raise self._refused_statement(text)
             self._later.statement(statement, text)
         if not self._open.has_begun:
             self._end()
