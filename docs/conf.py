@@ -33,6 +33,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 
+autodoc_mock_imports = ["hypothesis", "pandas", "psutil", "pyarrow", "pyspark"]  # of extras: the site needs none
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "exclude-members": "__weakref__"}

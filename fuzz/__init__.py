@@ -1,1 +1,1 @@
-"""Fuzzing: targets with their invariants, the runner, campaigns against servers and third-party decoders."""
+"""Fuzzing in binlog-lab: targets with invariants, the runner, campaigns against servers and third-party decoders."""

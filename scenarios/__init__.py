@@ -1,1 +1,1 @@
-"""Scenario matrices: a pure function for each scenario, spread by Spark or run in a loop, with budgets and reports."""
+"""Scenario matrices of binlog-lab: a pure function for each scenario, spread by Spark or run in a loop."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from conformance.cli.groups import NamedCommands
+from conformance.cli.installation import require_own_packages
 from conformance.console import TerminalText, error, narrate
 from conformance.exit_code import ExitCode
 from conformance.interrupts import Terminated, handle_interrupts, interrupted
@@ -104,6 +105,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         if instruction := os.environ.get(COMPLETE_VARIABLE):
             return _complete(instruction)
+        require_own_packages()
         # Not cli.main(): that ends a broken pipe with exit code 1, which means something else here.
         with cli.make_context(PROGRAM, list(arguments)) as context:
             result = cli.invoke(context)

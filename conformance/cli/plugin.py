@@ -9,7 +9,7 @@ here carry the project's name. The checks' short names (``lab``, the markers) ar
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -22,16 +22,20 @@ if TYPE_CHECKING:
     from conformance.harness.settings import Settings
 
 
+OPTIONS: Final = (
+    ("server", "SPEC", "auto", "server under test (default: auto)"),
+    ("subject", "SUBJECT", "", "subject under test, instead of a server"),
+    ("updates", "N", 2_000, "generated updates (default: 2000)"),
+    ("seed", "SEED", "1", "seed of the generated updates (default: 1)"),
+    ("report", "DIR", None, "write a report there (default: none)"),
+)
+"""Each option behind ``--binlog-lab-``: name, metavariable, default, words."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options for running the checks with plain pytest."""
     group = parser.getgroup("binlog-lab", "conformance checks for MySQL's partial JSON row events")
-    for name, metavar, default, words in (
-        ("server", "SPEC", "auto", "server under test (default: auto)"),
-        ("subject", "SUBJECT", "", "subject under test, instead of a server"),
-        ("updates", "N", 2_000, "generated updates (default: 2000)"),
-        ("seed", "SEED", "1", "seed of the generated updates (default: 1)"),
-        ("report", "DIR", None, "write a report there (default: none)"),
-    ):
+    for name, metavar, default, words in OPTIONS:
         kind = int if isinstance(default, int) else str
         group.addoption(f"--binlog-lab-{name}", type=kind, default=default, metavar=metavar, help=words)
 

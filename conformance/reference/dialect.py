@@ -152,7 +152,7 @@ class ServerFacts:
     secure_file_priv_empty: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Dialect:
     """One combination of reading, behaviour and field numbers, with the forms of a version."""
 
@@ -164,6 +164,9 @@ class Dialect:
     json: JsonForms = field(default_factory=JsonForms)
     terms: ServerTerms = field(default_factory=ServerTerms)
     server: ServerFacts = field(default_factory=ServerFacts)
+
+    def __repr__(self) -> str:
+        return f"<dialect {self.name}>"  # short: it stands in signatures as a default
 
 
 def flipped(dialect: Dialect, *switches: str) -> Dialect:

@@ -1,5 +1,5 @@
 """Writes two folders of pages before each build: ``docs/commands`` from the click commands, ``docs/api`` from the
-modules of ``conformance.reference``. Git ignores both folders.
+modules of ``conformance.reference`` and from what users of Python import. Git ignores both folders.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from conformance.cli.helpful import OPTIONS, entry, grouped, path_of, said
 from conformance.cli.main import COMMANDS, PROGRAM, cli
+from conformance.cli.plugin import OPTIONS as PLUGIN_OPTIONS
 from conformance.verdict import DEFINITIONS
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from conformance.cli.helpful import Entry
 
 REFERENCE: Final = "conformance.reference"
+SPARK: Final = ("scenarios.spark.binlogs.register", "scenarios.spark.session.session")
 # Anchors of the specification sheets, and how docstrings cite them: ``partial-update 6.2``.
 LABELS: Final = {
     label
@@ -53,7 +55,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 def write_pages(app: Sphinx) -> None:
     """Write the pages that changed, and remove those of commands and packages that are gone."""
-    for folder, pages in (("commands", dict(command_pages())), ("api", dict(api_pages()))):
+    for folder, pages in (("commands", dict(command_pages())), ("api", {**dict(api_pages()), **dict(user_pages())})):
         directory = Path(app.srcdir) / folder
         directory.mkdir(exist_ok=True)
         for path in directory.iterdir():
@@ -176,6 +178,33 @@ def api_pages() -> Iterator[tuple[str, str]]:
         below = pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
         head = f"{_title(name, '=')}\n.. automodule:: {package}\n   :no-members:\n"
         yield f"{name}.rst", "\n".join([head, *(_module(found.name) for found in below if not found.ispkg)])
+
+
+def user_pages() -> Iterator[tuple[str, str]]:
+    """File name and text of each page of what users import: the face, the strategies, Spark, the pytest plugin."""
+    everything = "   :members:\n   :imported-members:\n"
+    yield "face.rst", f"{_title('The names of import conformance', '=')}\n.. automodule:: conformance\n{everything}"
+    strategies = "generators.strategies"
+    sizes = ".. autoclass:: generators.documents.Size\n   :members:\n   :undoc-members:\n"
+    yield "strategies.rst", f"{_title('Strategies', '=')}\n.. automodule:: {strategies}\n{everything}\n{sizes}"
+    functions = "".join(f"\n.. autofunction:: {name}\n" for name in SPARK)
+    also = ":doc:`../tasks/query-with-spark` has the options of the source."
+    yield "spark.rst", f"{_title('Functions for Spark', '=')}\n{also}\n{functions}"
+    yield "plugin.md", "\n".join(_plugin()) + "\n"
+
+
+def _plugin() -> Iterator[str]:
+    yield from (
+        "# The pytest plugin",
+        "",
+        "The plugin comes with the package; [a task](../tasks/pytest.md) shows a run.",
+        "",
+    )
+    yield from ("| option | default | sets |", "|---|---|---|")
+    for name, metavar, default, words in PLUGIN_OPTIONS:
+        shown = "" if default in ("", None) else f"`{default}`"
+        yield f"| `--binlog-lab-{name} {metavar}` | {shown} | {prose(words.partition(' (default')[0])} |"
+    yield from ("", "The fixture `binlog_lab`, of the session, gives the server under test and what the checks share.")
 
 
 def _module(name: str) -> str:

@@ -6,16 +6,26 @@ Every strategy checks its arguments when it is called, gives well-formed values 
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
+if find_spec("hypothesis") is None:
+    raise ModuleNotFoundError(
+        "generators.strategies needs Hypothesis, the extra strategies: pip install 'binlog-lab[strategies]'",
+        name="hypothesis",
+    )
+
 from generators.strategies.documents import documents, keys, opaques, scalars, stored, texts
 from generators.strategies.draw import HypothesisDraw, drawn
 from generators.strategies.malformed import Damaged, damaged
-from generators.strategies.updates import assignments, paths, sequences, tables
+from generators.strategies.updates import advance, assignments, diffs, paths, sequences, tables
 
 __all__ = [
     "Damaged",
     "HypothesisDraw",
+    "advance",
     "assignments",
     "damaged",
+    "diffs",
     "documents",
     "drawn",
     "keys",

@@ -12,6 +12,8 @@ from generators.strategies.draw import HypothesisDraw
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from hypothesis.strategies import SearchStrategy
+
 
 class Damaged(NamedTuple):
     """An encoding, what was done to it, and the result."""
@@ -21,7 +23,7 @@ class Damaged(NamedTuple):
     data: bytes
 
 
-def damaged(encodings: st.SearchStrategy[bytes], *, most: int = 3) -> st.SearchStrategy[Damaged]:
+def damaged(encodings: SearchStrategy[bytes], *, most: int = 3) -> SearchStrategy[Damaged]:
     """``encodings`` with one to ``most`` named edits; shrinks toward one edit of a small encoding."""
     if most < 1:
         raise ValueError("most is at least 1")

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from conformance.cases.predict import Model
+from conformance.reference.errors import MysqlError
 from conformance.reference.jsonb.view import open_document
-from conformance.reference.partial.expression import Assignment
+from conformance.reference.partial.expression import Assignment, Columns
+from conformance.reference.partial.update import update_row
 from generators import cases, path_targets, updates
 from generators import tables as make_tables
 from generators.strategies.draw import drawn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hypothesis.strategies import SearchStrategy
 
-    from conformance.cases.update_case import UpdateCase
+    from conformance.cases.session import Session
+    from conformance.cases.update_case import Step, UpdateCase
+    from conformance.reference.partial.diffs import Diff
     from conformance.reference.tables.definitions import Table
-    from generators.cases import Advance
+    from generators.cases import Advance, Row
     from generators.draw import Draw
+
+
+_COLUMN: Final = "j"
 
 
 def paths(stored: bytes, *, existing: bool = False) -> SearchStrategy[str]:
@@ -26,7 +36,9 @@ def paths(stored: bytes, *, existing: bool = False) -> SearchStrategy[str]:
     return drawn(lambda draw: path_targets.spell(draw, find(draw, document).legs))
 
 
-def assignments(stored: bytes | None, *, column: str = "j", partial_only: bool = False) -> SearchStrategy[Assignment]:
+def assignments(
+    stored: bytes | None, *, column: str = _COLUMN, partial_only: bool = False
+) -> SearchStrategy[Assignment]:
     """``column = ...`` for a column that holds ``stored``; with ``partial_only`` eligible for partial update."""
     if not column:
         raise ValueError("a column has a name")
@@ -39,13 +51,36 @@ def assignments(stored: bytes | None, *, column: str = "j", partial_only: bool =
     return drawn(make)
 
 
+def diffs(stored: bytes) -> SearchStrategy[tuple[Diff, ...]]:
+    """One diff or more, as a server logs them for an update of a stored document; a replica applies them all."""
+
+    def logged(assignment: Assignment) -> tuple[Diff, ...]:
+        try:
+            row = update_row({_COLUMN: stored}, (assignment,), Columns((_COLUMN,)), log_diffs=True)
+        except MysqlError:
+            return ()
+        return row.columns[_COLUMN].diffs or ()
+
+    return assignments(stored, column=_COLUMN, partial_only=True).map(logged).filter(bool)
+
+
 def tables() -> SearchStrategy[Table]:
     """Tables with one or more JSON columns."""
     return drawn(make_tables.table)
 
 
-def sequences(advance: Advance, *, steps: int = 5, rows: int = 2) -> SearchStrategy[UpdateCase]:
-    """Whole update Cases of up to ``steps`` steps, each made for the rows that ``advance`` (the model) predicts."""
+def advance(table: Table, session: Session, rows: Sequence[Row], step: Step) -> Sequence[Row]:
+    """The rows behind a step, as the reference predicts them; a refused step changes none."""
+    model = Model(table, make_tables.SELECTOR, session, list(rows))
+    model.advance(model.predict(step))
+    return model.rows
+
+
+def sequences(advance: Advance = advance, *, steps: int = 5, rows: int = 2) -> SearchStrategy[UpdateCase]:
+    """Whole update Cases of up to ``steps`` steps, each made for the rows that ``advance`` gives for those before.
+
+    Raises ValueError for less than one step or row.
+    """
     if steps < 1 or rows < 1:
         raise ValueError("steps and rows are at least 1")
     return drawn(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.cases.predict import Model
+from generators.strategies import advance
 from generators.tables import SELECTOR
 
 if TYPE_CHECKING:
@@ -15,13 +16,6 @@ if TYPE_CHECKING:
     from conformance.cases.update_case import Step, UpdateCase
     from conformance.reference.tables.definitions import Table
     from generators.cases import Row
-
-
-def advance(table: Table, session: Session, rows: Sequence[Row], step: Step) -> Sequence[Row]:
-    """The rows behind a step, for generators; a refused step changes none."""
-    model = Model(table, SELECTOR, session, list(rows))
-    model.advance(model.predict(step))
-    return model.rows
 
 
 def taken(table: Table, session: Session, rows: Sequence[Row], step: Step) -> Sequence[Row]:

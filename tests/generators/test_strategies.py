@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import decode_strict
 from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque, UInt, depth, same
+from conformance.reference.partial.apply import apply_diffs
+from conformance.reference.partial.diffs import decode_diffs, encode_diffs
 from conformance.reference.partial.paths import parse_path
 from generators import strategies
 from generators.documents import Size
@@ -48,6 +50,17 @@ def test_paths_and_assignments_are_for_the_document(data: st.DataObject) -> None
     parse_path(data.draw(strategies.paths(stored)))
     parse_path(data.draw(strategies.paths(stored, existing=True)))
     assert data.draw(strategies.assignments(stored)).column == "j"
+
+
+@QUICK
+@given(st.data())
+def test_a_replica_applies_the_diffs_of_a_document(data: st.DataObject) -> None:
+    stored = data.draw(strategies.stored(sizes=(Size.SMALL, Size.TINY)))
+    logged = data.draw(strategies.diffs(stored))
+    after = apply_diffs(stored, logged)
+    assert after is not None
+    decode_strict(after)
+    assert decode_diffs(encode_diffs(logged)) == logged
 
 
 @QUICK

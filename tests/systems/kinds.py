@@ -21,13 +21,14 @@ from conformance.reference.encryption.keyring import Keyring
 from fuzz.targets import target_names
 from generators.cases import update_case
 from generators.draw import Stream
+from generators.strategies import advance
 from tests.builds.answers import COMMANDS, FOLDERS, answer, damaged
 from tests.reference.jsonb.mutated_texts import mutated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-from tests.cases.modelled import advance, predictions
+from tests.cases.modelled import predictions
 from tests.systems.depth import deep
 from tests.systems.fuzzed import target
 from tests.systems.said import changed, said

@@ -30,7 +30,7 @@ from conformance.reference.partial.update import update_row
 from conformance.reference.tables.columns import PartialJson
 from generators.documents import Size
 from generators.strategies import assignments, damaged, documents, keys, paths, sequences, stored
-from tests.cases.modelled import advance, predictions
+from tests.cases.modelled import predictions
 from tests.reference.kit import number, outcome
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def used(view: View) -> int:
 
 
 @fewer
-@given(sequences(advance, steps=6, rows=2))
+@given(sequences(steps=6, rows=2))
 def test_every_predicted_document_is_a_layout_whose_holes_add_up(case: UpdateCase) -> None:
     for prediction in predictions(case):
         for row in prediction.rows:
@@ -91,7 +91,7 @@ def test_every_predicted_document_is_a_layout_whose_holes_add_up(case: UpdateCas
 
 
 @fewer
-@given(sequences(advance, steps=6, rows=2))
+@given(sequences(steps=6, rows=2))
 def test_diffs_lead_from_the_old_document_to_the_new_one(case: UpdateCase) -> None:
     for prediction in predictions(case):
         for row in prediction.rows:
@@ -109,7 +109,7 @@ def test_diffs_lead_from_the_old_document_to_the_new_one(case: UpdateCase) -> No
 
 
 @fewer
-@given(sequences(advance, steps=6, rows=2))
+@given(sequences(steps=6, rows=2))
 def test_a_replica_refuses_only_what_the_listed_deviation_explains(case: UpdateCase) -> None:
     for prediction in predictions(case):
         for row in prediction.rows:
@@ -130,7 +130,7 @@ def test_a_replica_refuses_only_what_the_listed_deviation_explains(case: UpdateC
 
 
 @fewer
-@given(sequences(advance, steps=6, rows=2))
+@given(sequences(steps=6, rows=2))
 def test_the_decision_follows_from_the_sizes(case: UpdateCase) -> None:
     for prediction in predictions(case):
         logged = [row for row in prediction.rows if row.change.logged]
@@ -162,7 +162,7 @@ def test_the_decision_follows_from_the_sizes(case: UpdateCase) -> None:
 
 
 @fewer
-@given(sequences(advance, steps=5, rows=2))
+@given(sequences(steps=5, rows=2))
 def test_rows_without_a_logged_change_stay_as_they_are(case: UpdateCase) -> None:
     for prediction in predictions(case):
         assert prediction.changed == sum(len(event.rows) for event in prediction.events)

@@ -1,0 +1,49 @@
+"""Whether the four packages are those of this installation: other distributions may have packages of the same names.
+
+pip lets two distributions write the same file, and says nothing; removing one of them removes the file of both. And
+Python takes the first folder of a name on ``sys.path``, which may be one in the working directory.
+"""
+
+from __future__ import annotations
+
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Final
+
+from conformance.user_errors import CouldNotRun
+
+PACKAGES: Final = ("conformance", "fuzz", "generators", "scenarios")
+DISTRIBUTION: Final = "binlog-lab"  # the docstring of each package names it
+_REMEDY: Final = (
+    "give the lab an environment of its own (python3 -m venv, pipx, uv tool), or remove the other package and call "
+    "pip install --force-reinstall for binlog-lab"
+)
+
+
+def require_own_packages(place: Path = Path(__file__).parents[2]) -> None:
+    """Raise :class:`CouldNotRun` unless Python finds each package in ``place``, as we wrote it."""
+    for name in PACKAGES:
+        begin = place / name / "__init__.py"
+        found = PathFinder.find_spec(name)
+        first = Path(found.origin) if found is not None and found.origin is not None else begin
+        if not begin.exists():
+            said = f"the package {name} of {DISTRIBUTION} is gone: there is no {begin}"
+        elif DISTRIBUTION not in begin.read_text("utf-8", "replace"):
+            said = f"the package {name} of {DISTRIBUTION} was overwritten: {begin} is not ours"
+        elif first.resolve() != begin.resolve():
+            said = f"Python finds another package {name} before that of {DISTRIBUTION}: {first}"
+        else:
+            continue
+        raise CouldNotRun(said + _others(name), hint=_REMEDY)
+
+
+def _others(name: str) -> str:
+    """The other distributions with a package of this name, as the end of a sentence."""
+    from importlib.metadata import distributions  # takes as long as all that most commands import
+
+    found = {
+        f"{each.name} {each.version}"
+        for each in distributions()
+        if each.name != DISTRIBUTION and any(file.parts[0] == name for file in each.files or ())
+    }
+    return f"; it is also a package of {', '.join(sorted(found))}" if found else ""
