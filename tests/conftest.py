@@ -49,6 +49,10 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 
+# Not in pyproject.toml, where a plugin that is not there is an error: the tests run without it.
+pytest_plugins = ["xdist.plugin"] if find_spec("xdist") else []
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Know the markers of the checks, which tests import; keep the order of the files on several cores.
 
@@ -61,11 +65,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False  # pytest-xdist's own order has the files with few and long tests at the end
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """``--numprocesses auto``: live tests wait for their servers a good part of the time."""
     return (os.cpu_count() or 1) + 1
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """``--dist loadfile``, but all files with Spark go to one worker: each other one would start a JVM of its own."""
     if config.getvalue("dist") != "loadfile":

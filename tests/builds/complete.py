@@ -5,25 +5,22 @@ Prints each tracked file that it lacks; exit status 1 if there is one.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tomllib
 import zipfile
 from pathlib import Path
 
-from tests.builds.wheel import ROOT
+from tests.repository import ROOT, tracked
 
 
 def missing(wheel: Path) -> list[str]:
-    """Files of the packages, as git knows them, that the wheel neither has nor leaves out on purpose."""
+    """Files of the packages, that the wheel neither has nor leaves out on purpose."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         build = tomllib.load(file)["tool"]["hatch"]["build"]["targets"]["wheel"]
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--", *build["packages"]], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
-    )
     left_out = tuple(f"{folder.lstrip('/')}/" for folder in build["exclude"])
-    tracked = {name for name in listed.stdout.split("\0") if name and not name.startswith(left_out)}
-    return sorted(tracked - set(zipfile.ZipFile(wheel).namelist()))
+    packages = tuple(f"{name}/" for name in build["packages"])
+    due = {name for name in tracked() if name.startswith(packages) and not name.startswith(left_out)}
+    return sorted(due - set(zipfile.ZipFile(wheel).namelist()))
 
 
 def main(wheel: str) -> int:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import random
 import re
-import subprocess
 import sys
 import tomllib
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tests.repository import ROOT, tracked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
-ROOT: Final = Path(__file__).parents[2]
 SPEC: Final = ROOT / "docs/spec"
 SHEETS: Final = tuple(sorted(path.stem for path in SPEC.glob("*.md") if path.stem != "index"))
 # The catalogue has names of its own for three sheets.
@@ -79,9 +79,7 @@ def old_forms(text: str) -> list[str]:
 
 def files() -> Iterator[Path]:
     """Yield the files that may cite a sheet: all Python, TOML and Markdown files of the repository."""
-    command = ["git", "ls-files", "*.py", "*.toml", "*.md"]
-    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    yield from (ROOT / name for name in names.split("\n") if name and (ROOT / name).is_file())
+    yield from (ROOT / name for name in tracked() if name.endswith((".py", ".toml", ".md")))
 
 
 def places(citation: Citation, paths: Iterable[Path]) -> list[Path]:
