@@ -1,4 +1,4 @@
-"""Compiles the inner loops of the decoders when a wheel is built, where Cython's C can be compiled.
+"""Compiles the inner loops of the decoders when a wheel is built; gives the metadata the address of the repository.
 
 The sources stay as they are: a ``.pxd`` beside a module gives its variables C types. A wheel has both forms, and Python
 takes the compiled one; ``BINLOG_LAB_PURE=1`` takes the other. ``BINLOG_LAB_COMPILE=0`` compiles nothing; ``1`` fails
@@ -8,6 +8,7 @@ where nothing can be compiled. Otherwise a machine without compilers or Python's
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 _PACKAGE = Path("conformance")
 _IN_CPLUSPLUS = ("reference/jsonb/leaves.pyx",)  # its shortest digits of a DOUBLE come from <charconv>
@@ -106,3 +108,47 @@ class CompileHook(BuildHookInterface):  # type: ignore[type-arg]
         """Drop the copy."""
         if place := getattr(self, "_place", None):
             place.cleanup()
+
+
+_LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)\s]+)(?=\))")
+_PAGES = {"Source": "", "Changelog": "/blob/v{version}/CHANGELOG.md", "Issues": "/issues"}
+
+
+def repository() -> str:
+    """The address of the repository that builds: a fork's is its own. Empty where nothing says it."""
+    given = os.environ.get("BINLOG_LAB_REPOSITORY") or os.environ.get("READTHEDOCS_GIT_CLONE_URL", "").removesuffix(
+        ".git"
+    )
+    if not given and (name := os.environ.get("GITHUB_REPOSITORY")):
+        given = f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{name}"
+    return given.rstrip("/")
+
+
+def absolute(text: str, address: str, version: str) -> str:
+    """A page with its links below the root as links into the repository, at the tag of the version."""
+
+    def link(found: re.Match[str]) -> str:
+        kind = "raw" if found[1].endswith((".png", ".svg")) else "blob"
+        return f"{address}/{kind}/v{version}/{found[1]}"
+
+    return _LINK.sub(link, text)
+
+
+class AddressHook(MetadataHookInterface):
+    """Gives the package's page its addresses and the README, whose links then work there too."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Fill in the fields that ``pyproject.toml`` calls dynamic, but for the version."""
+        text = Path(self.root, "README.md").read_text("utf-8")
+        version = re.search(
+            r'^__version__ = "(.+)"$', Path(self.root, "conformance/version.py").read_text("utf-8"), re.MULTILINE
+        )
+        address = repository()
+        metadata["urls"] = {**self.config["urls"]}
+        if address and version:
+            text = absolute(text, address, version[1])
+            pages = {name: f"{address}{path.format(version=version[1])}" for name, path in _PAGES.items()}
+            metadata["urls"] = {**pages, **self.config["urls"]}
+            if documentation := os.environ.get("BINLOG_LAB_DOCUMENTATION"):
+                metadata["urls"]["Documentation"] = documentation
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}

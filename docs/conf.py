@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,11 @@ sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
 
 from conformance.version import __version__  # noqa: E402 - the path comes first
 
+source = next(
+    (url.partition(", ")[2] for url in metadata("binlog-lab").get_all("Project-URL", ()) if url.startswith("Source,")),
+    "",
+)  # the repository that built what is installed; hatch_build.py puts it there
+
 project = "binlog-lab"
 author = "The binlog-lab contributors"
 copyright = "The binlog-lab contributors, Apache-2.0"  # noqa: A001 - Sphinx gives the name
@@ -26,7 +32,7 @@ version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "generated_pages", "repository_files"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_ext", "_static"]
+exclude_patterns = ["_build", "_ext", "_static", "changes"]
 suppress_warnings = ["ref.python"]  # two modules may define the same short name
 
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
@@ -42,15 +48,17 @@ add_module_names = False
 maximum_signature_line_length = 90
 
 html_theme = "furo"
-html_title = "binlog-lab"
+html_title = f"binlog-lab {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_theme_options = {
+html_theme_options: dict[str, object] = {
     "light_css_variables": {"color-brand-primary": "#0b5cad", "color-brand-content": "#0b5cad"},
     "dark_css_variables": {"color-brand-primary": "#7ab7ff", "color-brand-content": "#7ab7ff"},
 }
+if source:  # a link to it on each page, and "edit this page"
+    html_theme_options |= {"source_repository": f"{source}/", "source_branch": "main", "source_directory": "docs/"}
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 

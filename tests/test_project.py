@@ -22,9 +22,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
 TOP = {
-    ".ci", ".clusterfuzzlite", ".dockerignore", ".github", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE",
-    "README.md", "SECURITY.md", "action.yml", "conformance", "docker", "docs", "fuzz", "generators", "hatch_build.py",
-    "pyproject.toml", "scenarios", "tests",
+    ".ci", ".clusterfuzzlite", ".dockerignore", ".github", ".gitignore", ".pre-commit-config.yaml",
+    ".readthedocs.yaml", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "LICENSES", "README.md",
+    "REUSE.toml", "SECURITY.md", "action.yml", "conformance", "docker", "docs", "fuzz", "generators",
+    "hatch_build.py", "justfile", "pyproject.toml", "scenarios", "tests",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from conformance.builds import _Sources, build
+from hatch_build import absolute, repository
+from tests.builds import bundled
 from tests.builds.answers import COMMANDS, answer, damaged
 from tests.builds.complete import missing
 
@@ -88,3 +91,52 @@ def test_damaged_forms_depend_on_the_log_alone() -> None:
     forms = list(damaged(data, 8))
     assert forms == list(damaged(data, 8))
     assert len({*forms, data}) == 9
+
+
+def test_the_page_of_bundled_files_is_what_is_bundled() -> None:
+    def without_sizes(text: str) -> list[list[str]]:
+        return [row.split(" | ")[0:1] + row.split(" | ")[2:] for row in text.splitlines()]
+
+    assert without_sizes(bundled.PAGE.read_text("utf-8")) == without_sizes(bundled.page())
+    for group in bundled.groups():
+        assert group.files, group.paths
+
+
+def test_data_has_an_origin_of_its_own() -> None:
+    """A recording or an archive that nobody described is told as written for the lab; these few are."""
+    data = re.compile(r".*\.(binlog|gz|zip|jsonl|\d{6})|(tests|conformance)/.*\.json")
+    assert {name for name in bundled.groups()[0].files if data.fullmatch(name)} == {
+        "conformance/cases/schema/case.schema.json", "conformance/harness/promoted_cases/invalid-text-in-a-diff.json",
+        "conformance/report/schemas/results.schema.json", "conformance/report/schemas/stream.schema.json",
+        "docs/records/false-alarms.jsonl", "docs/records/settings.jsonl", "tests/systems/answers.json",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("environment", "address"),
+    [
+        ({}, ""),
+        ({"GITHUB_REPOSITORY": "some/fork"}, "https://github.com/some/fork"),
+        (
+            {"GITHUB_REPOSITORY": "some/fork", "GITHUB_SERVER_URL": "https://git.example"},
+            "https://git.example/some/fork",
+        ),
+        (
+            {"GITHUB_REPOSITORY": "some/fork", "BINLOG_LAB_REPOSITORY": "https://git.example/lab/"},
+            "https://git.example/lab",
+        ),
+        ({"READTHEDOCS_GIT_CLONE_URL": "https://git.example/lab.git"}, "https://git.example/lab"),
+    ],
+)
+def test_the_address_is_that_of_the_repository_that_builds(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], address: str
+) -> None:
+    for name in ("GITHUB_REPOSITORY", "GITHUB_SERVER_URL", "BINLOG_LAB_REPOSITORY", "READTHEDOCS_GIT_CLONE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert repository() == address
+    page = absolute("[a](docs/a.md) ![b](docs/b.png) [c](https://c.example/) [d](#d)", "https://x", "1.2")
+    assert (
+        page == "[a](https://x/blob/v1.2/docs/a.md) ![b](https://x/raw/v1.2/docs/b.png) [c](https://c.example/) [d](#d)"
+    )

@@ -7,7 +7,6 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from conformance.logs.printing.record_printer import members
@@ -17,6 +16,8 @@ from tests.live import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pq = pytest.importorskip("pyarrow.parquet", reason="the extra parquet")
 
 LOGS = ROOT / "tests" / "data" / "binlogs"
 MANY_JSON = LOGS / "05-partial-multi-json-minimal.binlog"

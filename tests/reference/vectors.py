@@ -43,33 +43,57 @@ def vectors() -> tuple[Vector, ...]:
     captured = updates.load("partial-updates.json")
     ranges = updates.load("inplace-ranges.json")
     return (
-        *_table("reading", jsonb.check_reading, jsonb.READINGS),
-        *_table("path", paths.check_path, [(text, text, canonical) for text, canonical in paths.PATHS]),
-        *_table("bad path", paths.check_bad_path, [(text, text, position) for text, position in paths.BAD_PATHS]),
-        *_table("cell", paths.check_position, [(f"{row[0]} of {row[1]}", *row) for row in paths.POSITIONS]),
-        *_table("diff", paths.check_diff, paths.DIFFS),
-        *_table("diff reading", paths.check_diff_reading, paths.DIFF_READINGS),
+        *_table("reading, jsonb 3", jsonb.check_reading, jsonb.READINGS),
+        *_table(
+            "path text, partial-update 4.1",
+            paths.check_path,
+            [(text, text, canonical) for text, canonical in paths.PATHS],
+        ),
+        *_table(
+            "refused path, partial-update 4.1",
+            paths.check_bad_path,
+            [(text, text, position) for text, position in paths.BAD_PATHS],
+        ),
+        *_table(
+            "position in an array, partial-update 4.1",
+            paths.check_position,
+            [(f"{row[0]} of {row[1]}", *row) for row in paths.POSITIONS],
+        ),
+        *_table("diffs, partial-update 4", paths.check_diff, paths.DIFFS),
+        *_table("damaged diffs, partial-update 6.1", paths.check_diff_reading, paths.DIFF_READINGS),
         Vector("diff: every truncation", paths.check_truncations, (paths.WORKED, (0, 10, 18))),
-        *_records("applying", applying.check_applying, [(row.rule, row) for row in applying.APPLYING]),
-        *_table("applying", applying.check_unreadable, applying.UNREADABLE),
+        *_records(
+            "applying, partial-update 6.2", applying.check_applying, [(row.rule, row) for row in applying.APPLYING]
+        ),
+        *_table("applying, partial-update 6.2", applying.check_unreadable, applying.UNREADABLE),
         *_table("a DECIMAL with a digit too many", applying.check_wide_decimal, applying.WIDE_DECIMALS),
         *_table("an odd DECIMAL", applying.check_odd_decimal, applying.ODD_DECIMALS),
-        *_table("applying strictly", applying.check_strict_only, applying.STRICT_ONLY),
+        *_table("applying strictly, partial-update 6.2", applying.check_strict_only, applying.STRICT_ONLY),
         Vector("applying: depth", applying.check_apply_depth, ()),
-        *_table("decision", updates.check_decision, updates.DECISIONS),
-        *_table("eligible", updates.check_eligible, updates.ELIGIBLE),
-        *_table("refused", updates.check_refused, [(sql, sql, number) for sql, number in updates.REFUSED]),
-        *_records("evaluation", updates.check_evaluation, [(row.sql, row) for row in updates.EVALUATION]),
+        *_table("border of the decision, partial-update 5", updates.check_decision, updates.DECISIONS),
+        *_table("eligible, partial-update 1", updates.check_eligible, updates.ELIGIBLE),
+        *_table(
+            "refused, partial-update 2", updates.check_refused, [(sql, sql, number) for sql, number in updates.REFUSED]
+        ),
+        *_records(
+            "evaluation, partial-update 2", updates.check_evaluation, [(row.sql, row) for row in updates.EVALUATION]
+        ),
         Vector("update: depth", updates.check_update_depth, ()),
-        Vector("in place: where a value may go", updates.check_find_room, ()),
-        Vector("in place: inlined in large only", updates.check_large_entries, ()),
-        *_records("captured", updates.check_captured, [(vector["name"], vector) for vector in captured]),
-        *_records("ranges", updates.check_ranges, [(vector["name"], vector) for vector in ranges]),
+        Vector("in place, partial-update 3.1: where a value may go", updates.check_find_room, ()),
+        Vector("in place, partial-update 3.1: inlined in large only", updates.check_large_entries, ()),
+        *_records(
+            "captured from 9.7.4, partial-update 9",
+            updates.check_captured,
+            [(vector["name"], vector) for vector in captured],
+        ),
+        *_records(
+            "byte ranges, partial-update 3.4", updates.check_ranges, [(vector["name"], vector) for vector in ranges]
+        ),
         Vector("jsonb: shared children, n = 14", jsonb.check_shared, (14,)),
         Vector("jsonb: shared children, n = 60", jsonb.check_shared, (60,)),
         Vector("jsonb: depth of arrays", jsonb.check_depth, (nested(100),)),
         Vector("jsonb: depth of objects", jsonb.check_depth, (nested(100, key="k"),)),
-        *_table("free space", jsonb.check_free, jsonb.FREE),
-        *_table("encoding", jsonb.check_encoding, jsonb.ENCODINGS),
-        *_table("size", jsonb.check_size, jsonb.SIZES),
+        *_table("free space, jsonb 9", jsonb.check_free, jsonb.FREE),
+        *_table("encoding, jsonb 2", jsonb.check_encoding, jsonb.ENCODINGS),
+        *_table("small or large, jsonb 2.1", jsonb.check_size, jsonb.SIZES),
     )

@@ -7,7 +7,6 @@ import signal
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from conformance.harness.updates import blocks as made
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conformance.servers.run.process import ProcessServer
+
+pq = pytest.importorskip("pyarrow.parquet", reason="the extra parquet")
 
 JOB = Job(
     spec="process", options={}, wrapper="", version="9.7.4", seed=3, limits=Limits(), portable=False
