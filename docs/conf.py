@@ -44,6 +44,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "exclude-members": "__weakref__"}
 autodoc_preserve_defaults = True
+autodoc_use_type_comments = False  # there are none, and looking for them takes a twentieth of the time
 add_module_names = False
 maximum_signature_line_length = 90
 
