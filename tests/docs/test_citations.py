@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.docs.citations import (
-    ROOT,
     SHEETS,
     SPEC,
     Citation,
@@ -18,6 +17,7 @@ from tests.docs.citations import (
     labels,
     old_forms,
 )
+from tests.repository import ROOT
 
 HERE = Path(__file__)
 LABELS = labels()

@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -24,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from tests.live import environment
 from tests.surroundings.clock import NoCompilerError, SteppingClock, compiled
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 QUIET, CLOCK, LOAD = "quiet", "clock", "load"
 BUSY: Final = 15
 _SPIN: Final = "while True: pass"
+_RUNNING: Final = set[subprocess.Popen[str]]()  # runs of the kit
 
 
 class Run(NamedTuple):
@@ -70,15 +72,19 @@ def take(run: Run, place: Place) -> dict[str, Any]:
             env |= clock.environment
             stack.enter_context(clock.stepping(options.every))
         begun = time.monotonic()
-        done = subprocess.run(
-            command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
-        )
+        with subprocess.Popen(
+            command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            errors="replace",
+        ) as process:  # fmt: skip
+            _RUNNING.add(process)
+            said = process.communicate()[0]
+            _RUNNING.discard(process)
     report.mkdir(exist_ok=True)
-    (report / "output.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
+    (report / "output.txt").write_text(said, encoding="utf-8")
     return {
         "run": run.name,
         "updates": options.updates,
-        "exit_code": done.returncode,
+        "exit_code": process.returncode,
         "seconds": round(time.monotonic() - begun),
         "load": round(os.getloadavg()[0], 1),
         "steps": steps(report / "run.jsonl"),
@@ -181,6 +187,13 @@ def _keep(results: Path | None, row: Mapping[str, Any]) -> None:
             file.write(json.dumps(row) + "\n")
 
 
+def _end(*_: object) -> NoReturn:
+    """Ask the runs to end before this program does: they stop their servers."""
+    for process in tuple(_RUNNING):
+        process.terminate()
+    raise SystemExit(128 + signal.SIGTERM)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run them all, or those that are left. Words behind ``--`` go to each run of the kit."""
     own, more = list(arguments), []
@@ -213,4 +226,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _end)
     sys.exit(main(sys.argv[1:]))
