@@ -18,10 +18,8 @@ _HEAD: Final = """# Bundled files
 
 `REUSE.toml` gives each file of the repository its licence and its origin, and every archive has that file.
 `reuse lint` holds it complete, in each run of CI.
-This table comes from it, by `python -m tests.builds.bundled --page`.
+This list comes from it, by `python -m tests.builds.bundled --page`.
 
-| files | MB | licence | origin |
-|---|---|---|---|
 """
 
 
@@ -64,8 +62,8 @@ def page() -> str:
     rows = []
     for group in groups():
         size = sum((ROOT / name).stat().st_size for name in group.files)
-        places = ", ".join(f"`{path}`" for path in group.paths) if group.paths != ("**",) else "all others"
-        rows.append(f"| {places} | {size / 1e6:.1f} | {group.licence} | {group.origin} |\n")
+        places = ", ".join(f"`{path}`" for path in group.paths) if group.paths != ("**",) else "All others"
+        rows.append(f"- {places}\n  ({group.licence}, {size / 1e6:.1f} MB).\n  {group.origin}\n")
     return _HEAD + "".join(rows)
 
 
