@@ -96,7 +96,7 @@ def heat_map(heat: Mapping[tuple[Setting, int], tuple[int, int, int]]) -> str:
 
 
 def _key(top: int) -> str:
-    """What the colours of a heat map mean, in a line."""
+    """A line that says what the colours of a heat map mean."""
     across = (WIDTH - _LEFT - 8) / len(_KEY)
     parts = []
     for number, (css, word) in enumerate(_KEY):

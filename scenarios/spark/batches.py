@@ -78,8 +78,8 @@ class Stat(NamedTuple):
 def read_batches(
     part: Part, options: Options, reporter: Reporter | None = None, stat: Stat | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The selected columns of a part's rows in batches of at most ``batch_bytes``, and at least one row. ``stat``: of
-    the log that a part's file is a copy of.
+    """The selected columns of a part's rows in batches of at most ``batch_bytes``, and at least one row. ``stat``: that
+    of the log, where a part's file is a copy.
     """
     columns = columns_of(options)
     variants = _Variants(options, columns)
@@ -186,7 +186,7 @@ class _Chosen:
 
 
 def _metadata(part: Part, stat: Stat | None) -> dict[str, Any]:
-    """What Spark's ``_metadata`` says of a file, and of the block that the part is."""
+    """The file of a part, and the part as its block, in the words of Spark's own ``_metadata``."""
     if stat is None:
         found = Path(part.file).stat()
         stat = Stat(found.st_size, found.st_mtime_ns // 1000)

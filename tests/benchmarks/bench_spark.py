@@ -1,22 +1,23 @@
-"""What the Spark source says of damage, and the partitions of a large log: two tables in Markdown.
+"""The answers of the Spark source about damaged logs, and the partitions of a large log: two tables in Markdown.
 
     python -m tests.benchmarks.bench_spark [--log FILE] [--columns NAMES] [--skip-damage]
 
 The first table: five logs, of which one is cut off, by query and mode. Each cell has the answer, or the first words of
 the error, and the number of warnings on the driver. The second table, with ``--log``: partitions of that log at the
-default size, its rows and the seconds of a count, with one core and with two.
+default size, its rows, and the seconds of a count. It has a line for one core and one for two.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
+import os
 import tempfile
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.benchmarks.bench_binlogs import say
+from tests.benchmarks.bench_binlogs import say, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,9 +83,9 @@ def partitions(spark: Any, log: str, columns: str | None) -> str:
     begun = monotonic()
     frame = (source if columns is None else source.option("columns", columns)).load(log)
     parts, planned = frame.rdd.getNumPartitions(), monotonic() - begun
-    begun = monotonic()
+    begun, used = monotonic(), tree(os.getpid())
     rows = frame.count()
-    return f"{parts} | {rows:,} | {planned:.1f} | {monotonic() - begun:.1f}"
+    return f"{parts} | {rows:,} | {planned:.1f} | {monotonic() - begun:.1f} | {tree(os.getpid()) - used:.1f}"
 
 
 def main() -> None:
@@ -101,8 +102,8 @@ def main() -> None:
             register(spark)
             damage(spark, Path(folder))
     if options.log:
-        say("\n| cores | bytes | partitions | rows | seconds to plan | seconds of the count |")
-        say("|---|---|---|---|---|---|")
+        say("\n| cores | bytes | partitions | rows | seconds to plan | seconds of the count | its CPU seconds |")
+        say("|---|---|---|---|---|---|---|")
         for cores in (1, 2):
             with session(f"local[{cores}]") as spark:
                 register(spark)
