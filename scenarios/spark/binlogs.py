@@ -13,15 +13,15 @@ timestamp are pushed down (Spark 4.1). Spark does not tell a Python source which
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from uuid import uuid4
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from conformance.logs.parts import parts_of
-from conformance.logs.rows.options import Layout, OptionError
+from conformance.logs.parts import Part, parts_of
+from conformance.logs.rows.options import PARTITION, Content, Layout, OptionError
 from conformance.logs.rows.tables import fields_in, forms_in
-from conformance.logs.rows.tuples import require_log
+from conformance.logs.rows.tuples import look_through, require_log
 from scenarios.spark.batches import read_batches
 from scenarios.spark.options import parse_options
 from scenarios.spark.pushed import conditions_of
@@ -125,15 +125,21 @@ class BinlogReader(DataSourceReader):
 
     def __init__(self, options: Options, accumulator: Any = None) -> None:
         self.options = options
-        self.reporter = Reporter(accumulator, uuid4().hex)
+        self.reporter = Reporter(accumulator)
 
     @in_a_sentence()
     def partitions(self) -> list[BinlogPartition]:
-        """The parts of all files. A file that is no log ends the query here, before a task reads another one."""
+        """The parts of all files. A file that is no log ends the query here, before a task reads another one.
+
+        Small logs are looked through here, so that no query on them is silent: one that ``limit`` stops tells nothing.
+        """
         options = self.options
         files = files_of(options)
         for file in files:
             require_log(file, options)
+        if options.content is not Content.PROBLEMS and sum(Path(file).stat().st_size for file in files) <= PARTITION:
+            for part in map(Part, files):
+                self.reporter.send(part, options, look_through(part, options), planned=True)
         return [BinlogPartition(part) for file in files for part in parts_of(file, options.split_bytes)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -16,7 +16,6 @@ import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
-from uuid import uuid4
 
 from conformance.logs.parts import Part, parts_of
 from conformance.logs.paths import INDEX
@@ -49,7 +48,7 @@ def read_binlogs(spark: Any, path: str, **options: str) -> Any:
     if parsed.name_filter is not None:
         reader = reader.option("pathGlobFilter", parsed.name_filter)
     files = reader.load(path).where(f"NOT endswith(path, '{INDEX}')")
-    reporter = Reporter(None if is_connect(spark) else Problems(spark).accumulator, uuid4().hex)
+    reporter = Reporter(None if is_connect(spark) else Problems(spark).accumulator)
     with our_python(spark):
         if parsed.layout is Layout.TYPED:
             found = files.select("path", "content").mapInArrow(_Forms(parsed), "path STRING, forms STRING")

@@ -1,7 +1,7 @@
-"""Problems that the tasks of a query met, told on the driver: a warning for each part, and a list of all.
+"""Problems that a query met, told on the driver: a warning for each part, and a list of all.
 
-Spark's accumulators bring them with the results of the tasks. Where a session has none (Spark Connect), the tasks
-write the warning into the executors' logs.
+Spark's accumulators bring them, with the plan of a query and with the results of its tasks. Where a session has none
+(Spark Connect), who meets them writes the warning into the log of its process.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import logging
 import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from uuid import uuid4
 
 from pyspark.accumulators import AccumulatorParam
 
@@ -32,17 +33,17 @@ _HIDES: Final = "SPARK_HIDE_TRACEBACK"
 
 class Report(NamedTuple):
     """The problems of a part: the first of them, their number, the rows with a value that no type holds, and the first
-    such value.
+    such value. ``planned``: the driver met them in the plan, and a task that reads the part meets them again.
     """
 
-    query: str
+    plan: str
     file: str
-    start: int | None
     mode: str
     problems: tuple[Problem, ...]
     met: int
     values: int = 0
     value: str | None = None
+    planned: bool = False
 
     def __str__(self) -> str:
         dropped = " dropped" if self.mode == Mode.DROPMALFORMED else ""
@@ -66,7 +67,7 @@ class Problems:
     """The problems that a session's queries have met since the source was registered."""
 
     def __init__(self, spark: Any) -> None:
-        self._told: set[tuple[str, str, int | None]] = set()
+        self._told: dict[tuple[str, str], set[int | None]] = {}
         self.reports: list[Report] = []
         self.accumulator = spark.sparkContext.accumulator([], _Reports(self))
 
@@ -76,12 +77,16 @@ class Problems:
         return sum(report.met for report in self.reports)
 
     def add(self, report: Report) -> None:
-        """Take a report. A stage that Spark runs twice tells the same again."""
-        key = report[:3]
-        if key not in self._told:
-            self._told.add(key)
-            self.reports.append(report)
-            LOG.warning("%s", report)
+        """Take a report. The first task that repeats what the plan told is passed over, and later ones are not."""
+        told = self._told.setdefault((report.plan, report.file), set())
+        places = {problem.position for problem in report.problems}
+        if report.planned:
+            told |= places
+        elif places <= told and not report.values:
+            told -= places
+            return
+        self.reports.append(report)
+        LOG.warning("%s", report)
 
 
 class _Reports(AccumulatorParam[list[Report]]):
@@ -107,18 +112,21 @@ class _Reports(AccumulatorParam[list[Report]]):
 class Reporter:
     """The way of a task's problems to the driver."""
 
-    def __init__(self, accumulator: Any | None, query: str = "") -> None:
+    def __init__(self, accumulator: Any | None) -> None:
         self.accumulator = accumulator
-        self.query = query
+        self.plan = uuid4().hex
 
-    def send(self, part: Part, options: Options, problems: list[Problem], values: int, value: str | None) -> None:
+    def send(
+        self, part: Part, options: Options, problems: list[Problem], values: int = 0, value: str | None = None,
+        *, planned: bool = False,
+    ) -> None:  # fmt: skip
         """Report a part, unless there is nothing to tell. ``value``: the first value that no type holds, of ``values``
         rows.
         """
         if not problems and not values:
             return
         named, mode = tuple(problems[:NAMED]), str(options.mode)
-        report = Report(self.query, part.name, part.start, mode, named, len(problems), values, value)
+        report = Report(self.plan, part.name, mode, named, len(problems), values, value, planned)
         if self.accumulator is None:
             LOG.warning("%s", report)
         else:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from pyspark.sql.datasource import DataSourceStreamReader
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes, SupportsTriggerAvailableNow
@@ -32,7 +31,7 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, options: Options, accumulator: Any = None) -> None:
         self.options = replace(options, follows=True)
-        self.reporter = Reporter(accumulator, uuid4().hex)
+        self.reporter = Reporter(accumulator)
         self.until: Offset | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's names

@@ -72,7 +72,7 @@ def damage(spark: Any, folder: Path) -> None:
             try:
                 answer = query(frame)
             except Exception as error:  # noqa: BLE001 - what the user sees
-                answer = "error: " + str(error).splitlines()[1].rpartition("/")[2]
+                answer = "error: " + str(error).partition("BinlogProblem: ")[2].splitlines()[0].rpartition("/")[2]
             cells.append(f"{answer}; warnings: {told.count}")
         say(f"| {name} | {' | '.join(cells)} |")
 

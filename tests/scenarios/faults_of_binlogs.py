@@ -194,7 +194,7 @@ SOURCE_FAULTS: Final = (
     Fault("mode/failfast-reads-on", "", "In the mode FAILFAST damage ends the query.",
           _set(rows, fails=lambda *_: False), at="modes"),
     Fault("mode/rows-before-it-fails", "", "No row of a damaged part comes out in the mode FAILFAST.",
-          _set(rows, holds_together=lambda _: True), at="modes"),
+          _set(rows, look_through=lambda *_: []), at="modes"),
     Fault("mode/hidden-by-a-filter", "", "Rows without a checksum are decoded, also where a filter leaves them out.",
           _always_proven, at="modes"),
     Fault("mode/dropped-in-silence", "", "What is dropped is listed.",

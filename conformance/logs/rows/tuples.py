@@ -134,11 +134,8 @@ def read_rows(part: Part, options: Options, work: Work | None = None) -> Iterato
     file = utf8(part.name)
     work = Work() if work is None else work
     listed = options.content is Content.PROBLEMS
-    if options.mode is Mode.FAILFAST and not listed and not holds_together(part):
-        # No row of a damaged part: a query that stops at its first rows (LIMIT) fails as well, and all fail early.
-        for item in read_part(part, limit=options.max_uncompressed, passes_unread=True):
-            if isinstance(item, Problem) and fails(item, options):
-                raise BinlogProblem(f"{part.name}: {item.message}")
+    if options.mode is Mode.FAILFAST and not listed:
+        look_through(part, options)  # no row of a damaged part: a query that stops at its first rows fails as well
     for found in _found(part, replace(options, content=Content.ROWS, columns=None) if listed else options, work):
         if not isinstance(found, Problem):
             if not listed:
@@ -162,6 +159,20 @@ def require_log(file: str, options: Options) -> None:
     listed = options.content is Content.PROBLEMS
     if isinstance(first, Problem) and first.code in NO_LOG and not listed and fails(first, options):
         raise BinlogProblem(f"{file}: {first.message}")
+
+
+def look_through(part: Part, options: Options) -> list[Problem]:
+    """The problems that headers and checksums show, before any row is read. Raises :class:`BinlogProblem` for damage in
+    the mode FAILFAST.
+    """
+    if holds_together(part):
+        return []
+    reading = read_part(part, limit=options.max_uncompressed, passes_unread=True)
+    found = [item for item in reading if isinstance(item, Problem)]
+    for item in found:
+        if fails(item, options):
+            raise BinlogProblem(f"{part.name}: {item.message}")
+    return found
 
 
 def fails(problem: Problem, options: Options) -> bool:
