@@ -20,6 +20,10 @@ WIDTH: Final = 720
 _LEFT: Final = 84
 _BOTTOM: Final = 46
 _FEW: Final = 25  # columns
+_KEY: Final = (
+    *(("none", "no scenario"), ("cost", "costs bytes"), ("save0", "saves < 10 %")),
+    *(("save5", "50 to 60 %"), ("save9", "≥ 90 %")),
+)
 
 
 def _svg(height: int, label: str, parts: Sequence[str]) -> str:
@@ -62,7 +66,7 @@ def heat_map(heat: Mapping[tuple[Setting, int], tuple[int, int, int]]) -> str:
     across = (WIDTH - _LEFT - 8) / len(words)
     high = 34
     height = high * len(sizes) + _BOTTOM + 14
-    parts = []
+    parts = [_key(height)]
     for row, size in enumerate(reversed(sizes)):
         top = 6 + row * high
         parts.append(_text(_LEFT - 8, top + high / 2 + 4, size_word(size), "end"))
@@ -88,7 +92,18 @@ def heat_map(heat: Mapping[tuple[Setting, int], tuple[int, int, int]]) -> str:
     for number, border in enumerate(SHARES, 1):  # labels at the lines between the classes, where they have room
         parts.append(_text(_LEFT + number * across - 1, height - 28, f"{border / 10:g} %", "middle"))
     parts.append(_text((WIDTH + _LEFT) / 2, height - 8, "diffs, as a share of the document", "middle soft"))
-    return _svg(height, "Heat map: bytes saved by size of the document and share of the update", parts)
+    return _svg(height + 26, "Heat map: bytes saved by size of the document and share of the update", parts)
+
+
+def _key(top: int) -> str:
+    """A line that says what the colours of a heat map mean."""
+    across = (WIDTH - _LEFT - 8) / len(_KEY)
+    parts = []
+    for number, (css, word) in enumerate(_KEY):
+        left = _LEFT + number * across
+        parts.append(f'<rect class="{css}" x="{left:.1f}" y="{top + 2}" width="16" height="16"/>')
+        parts.append(_text(left + 22, top + 15, word, "many"))
+    return "".join(parts)
 
 
 def scatter(points: Sequence[tuple[int, int, int]]) -> str:

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 TONES: Final = {Verdict.PASS: "good", Verdict.FAIL: "bad", Verdict.INCONCLUSIVE: "warn"}
 OUTCOMES: Final = {0: ("Within budget", "✓", "good"), 1: ("Over budget", "✗", "bad"), 4: ("Incomplete", "…", "warn")}
 _OFFENDERS: Final = 5
+_HEAT: Final = (
+    "A field is the scenarios with one size of document and one share of it that the diffs have; its number says how"
+    " many bytes of row events the option saves, and below zero what it costs."
+)
+_SCATTER: Final = (
+    "A dot is a scenario: green was logged as diffs, amber whole; on the dashed line, 4 + D = F, both have one size."
+)
+_OVERHEAD: Final = "A column counts the events with so many bytes beside the diffs or the document."
+_SIZES: Final = "A column counts the scenarios whose document has this size or more, up to the next column."
 
 
 def page(content: Mapping[str, Any]) -> str:
@@ -75,17 +84,16 @@ def _pictures(seen: Overview) -> list[tuple[str, str, str]]:
     found = []
     for rows, heat in seen.heat.items():
         title = "Saving by size and share of the update" + (f": {rows}" if rows else "")
-        found.append((title, "", figures.heat_map(heat)))
+        found.append((title, _HEAT, figures.heat_map(heat)))
     if seen.points:
-        legend = "green: logged as diffs; amber: logged whole; dashed: 4 + D = F"
-        found.append(("Diffs against whole documents", legend, figures.scatter(seen.points)))
+        found.append(("Diffs against whole documents", _SCATTER, figures.scatter(seen.points)))
     if seen.overhead:
         words = {extra: f"{extra} B" for extra in seen.overhead}
         label = "Bytes of the event beside diffs and documents"
         picture = figures.histogram(seen.overhead, words, label, "bytes beside what is exchanged")
-        found.append(("Overhead of an event", "", picture))
+        found.append(("Overhead of an event", _OVERHEAD, picture))
     if seen.sizes:
         words = {bits: figures.short_size(1 << bits) for bits in range(min(seen.sizes), max(seen.sizes) + 1)}
         picture = figures.histogram(seen.sizes, words, "Documents by size", "bytes, from this size on")
-        found.append(("Documents by size", "", picture))
+        found.append(("Documents by size", _SIZES, picture))
     return found

@@ -75,9 +75,7 @@ def run_matrix(
     def work(sampler: Sampler) -> Ran:
         place = f"{rows.rstrip('/') if rows else directory / ROWS}/{matrix.name}-{matrix.digest}-{total}"
         manifest = Manifest(directory, matrix, counts, place, cores_of(spark))
-        if manifest.resumed:
-            narrate(f"going on with {directory}: {len(manifest.cells)} of {matrix.cells} cells are done")
-        else:
+        if not manifest.resumed:
             shutil.rmtree(directory / ROWS, ignore_errors=True)
             manifest.start()
         (directory / SUMMARY).unlink(missing_ok=True)
@@ -85,8 +83,8 @@ def run_matrix(
         store = SparkStore(spark, matrix, place, resumed=manifest.resumed)
         parts = [store.remaining(group) for group in groups(matrix, counts, manifest.cores, manifest.cells)]
         resumed = total - sum(group.scenarios for group in parts)
-        if resumed:
-            narrate(f"{resumed:,} of {total:,} scenarios are there")
+        if manifest.resumed:
+            narrate(f"going on with {directory}: {resumed:,} of {total:,} scenarios are there")
         watch = Watch(spark, total, resumed, narrate)
         for group in parts:
             with watch.group(group.scenarios):

@@ -25,6 +25,9 @@ _READ: Final = (
 )  # fmt: skip
 
 
+_SOURCE: Final = {"content": "events", "body": "true", "problems": "rows", "timestampType": "bigint"}
+
+
 def ddl() -> str:
     """The schema of a measurement for Spark."""
     return ", ".join(f"`{name}` {'STRING' if name in TEXTS else 'BIGINT'}" for name in Measurement._fields)
@@ -37,7 +40,7 @@ def estimate(spark: Any, files: Sequence[str], *, part: str = PART, limit: int |
     from scenarios.spark.binlogs import NAME, register
 
     register(spark)
-    source = spark.read.format(NAME).option("content", "events").option("body", "true").option("splitBytes", part)
+    source = spark.read.format(NAME).options(**_SOURCE).option("maxPartitionBytes", part)
     if limit is not None:
         source = source.option("maxUncompressed", str(limit))
     measured = source.load(list(files)).select(*_READ).mapInArrow(measure_events, ddl()).cache()

@@ -11,12 +11,14 @@ from conformance.logs.rows.options import (
     BATCH,
     EARLIEST,
     LATEST,
+    PARTITION,
     Content,
     Documents,
     Layout,
+    Mode,
     OptionError,
     Options,
-    Problems,
+    Times,
 )
 from conformance.reference.binlog.rows import ROWS_TYPES
 from conformance.reference.event_types import EventType, event_name
@@ -29,15 +31,19 @@ _SIZE: Final = re.compile(r"(\d+) ?([kmg]?)b?", re.IGNORECASE)
 _OFFSET: Final = re.compile(r"[^/:]+:\d+")
 _SUFFIXES: Final = re.compile(r"(_LOG)?_EVENT(?=_V[12]$|$)")
 _KNOWN: Final = (
-    "path, paths, content, schema, columns, types, tables, body, documents, splitBytes, batchBytes, maxUncompressed,"
-    " problems, metrics, startingOffset, maxBytesPerTrigger"
+    "path, paths, pathGlobFilter, recursiveFileLookup, ignoreCorruptFiles, content, schema, columns, types, tables,"
+    " body, documents, timestampType, metadata, mode, columnNameOfCorruptRecord, problems, maxPartitionBytes,"
+    " splitBytes, batchBytes, maxUncompressed, metrics, startingOffset, maxBytesPerTrigger"
 )
+_PROBLEMS: Final = {"rows": Mode.PERMISSIVE, "fail": Mode.FAILFAST}  # former names of two modes
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
-def parse_options(given: Mapping[str, str]) -> Options:
-    """Parse options, whose names may have any case. Raises :class:`OptionError`."""
+def parse_options(given: Mapping[str, str], *, streams: bool = False) -> Options:
+    """Parse options, whose names may have any case. ``streams``: a stream goes on behind damage unless it is told
+    otherwise, where a query fails. Raises :class:`OptionError`.
+    """
     left = {name.lower(): value for name, value in given.items()}
     paths = _paths(left.pop("path", None), left.pop("paths", None))
     content = _choice(Content, "content", left.pop("content", Content.ROWS))
@@ -47,16 +53,23 @@ def parse_options(given: Mapping[str, str]) -> Options:
     tables = left.pop("tables", None)
     body = left.pop("body", None)
     documents = left.pop("documents", None)
-    split = left.pop("splitbytes", None)
+    splits = [left.pop("splitbytes", None), left.pop("maxpartitionbytes", None)]
+    times = _choice(Times, "timestampType", left.pop("timestamptype", Times.TIMESTAMP))
+    metadata = left.pop("metadata", "false")
+    pattern = left.pop("pathglobfilter", None)
+    recursive = left.pop("recursivefilelookup", "false")
     batch = left.pop("batchbytes", None)
     most = left.pop("maxuncompressed", None)
-    problems = _choice(Problems, "problems", left.pop("problems", Problems.ROWS))
+    problems = left.pop("problems", "").strip().lower() or None
+    named = left.pop("mode", None)
+    record = left.pop("columnnameofcorruptrecord", None)
+    ignored = left.pop("ignorecorruptfiles", None)
     metrics = left.pop("metrics", None)
     start = left.pop("startingoffset", EARLIEST)
     trigger = left.pop("maxbytespertrigger", None)
     if left:
         raise OptionError(f"option {min(left)}: not known; expected one of {_KNOWN}")
-    with_body = content is Content.ROWS if body is None else _flag("body", body)
+    with_body = content is not Content.EVENTS if body is None else _flag("body", body)
     if documents is not None and (content is not Content.ROWS or not with_body):
         raise OptionError("option documents: belongs to content=rows with body=true, where there are images")
     form = Documents.JSON if documents is None else _choice(Documents, "documents", documents)
@@ -74,10 +87,16 @@ def parse_options(given: Mapping[str, str]) -> Options:
         tables=None if tables is None else _tables(tables),
         body=with_body,
         documents=form,
-        split_bytes=None if split is None else _size("splitBytes", split),
+        split_bytes=_partition(*splits),
+        times=times,
+        metadata=_flag("metadata", metadata),
+        name_filter=pattern,
+        recursive=_flag("recursiveFileLookup", recursive),
         batch_bytes=BATCH if batch is None else _size("batchBytes", batch),
         max_uncompressed=None if most is None else _size("maxUncompressed", most),
-        problems=problems,
+        mode=_mode(named, problems, Mode.PERMISSIVE if streams else Mode.FAILFAST),
+        ignore_corrupt_files=streams or problems == "rows" if ignored is None else _flag("ignoreCorruptFiles", ignored),
+        corrupt_record=record,
         metrics=metrics,
         starting_offset=_offset(start),
         bytes_per_trigger=None if trigger is None else _size("maxBytesPerTrigger", trigger),
@@ -96,6 +115,25 @@ def _paths(path: str | None, paths: str | None) -> tuple[str, ...]:
     if not path:
         raise OptionError("option path: expected a file, a directory or a pattern, as in .load(path); got none")
     return (path,)
+
+
+def _mode(named: str | None, problems: str | None, default: Mode) -> Mode:
+    if problems is None:
+        return default if named is None else _choice(Mode, "mode", named)
+    found = _PROBLEMS.get(problems)
+    if found is None:
+        raise OptionError(f"option problems: expected {_listed(list(_PROBLEMS))}, got {problems!r}")
+    if named is not None:
+        raise OptionError("option problems: is a former name of the option mode; expected one of them, got both")
+    return found
+
+
+def _partition(split: str | None, most: str | None) -> int:
+    if split is not None and most is not None:
+        raise OptionError("option splitBytes: is a former name of maxPartitionBytes; expected one of them, got both")
+    if most is not None:
+        return _size("maxPartitionBytes", most)
+    return PARTITION if split is None else _size("splitBytes", split)
 
 
 def _names(value: str) -> tuple[str, ...]:
@@ -117,10 +155,10 @@ def _offset(value: str) -> str:
 
 
 def _choice(kind: type[Choice], name: str, value: str) -> Choice:
-    try:
-        return kind(value.strip().lower())
-    except ValueError:
-        raise OptionError(f"option {name}: expected {_listed([str(item) for item in kind])}, got {value!r}") from None
+    for item in kind:
+        if item.lower() == value.strip().lower():
+            return item
+    raise OptionError(f"option {name}: expected {_listed([str(item) for item in kind])}, got {value!r}")
 
 
 def _listed(words: list[str]) -> str:
@@ -152,7 +190,7 @@ def _types(value: str, content: Content) -> Iterator[int]:
             raise OptionError(
                 f"option types: expected names or numbers of event types, such as UPDATE_ROWS_EVENT,39; got {word!r}"
             )
-        if content is Content.ROWS and code not in ROWS_TYPES:
+        if content is not Content.EVENTS and code not in ROWS_TYPES:
             raise OptionError(
                 f"option types: {event_name(code)} has no rows; expected types of rows events (23 to 25, 30 to 32, 39),"
                 " or content=events"

@@ -5,6 +5,7 @@ Spark applies each filter again to what the source gives, so a filter that is no
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from conformance.logs.rows.conditions import COLUMNS, Condition
@@ -43,4 +44,11 @@ def _conditions(filters: Iterable[Any]) -> Iterator[Condition]:
         if isinstance(inside, datasource.EqualNullSafe) and (negated or inside.value is None):
             continue
         if inside.value is not None:
-            yield Condition(inside.attribute[0], test, inside.value, negated)
+            yield Condition(inside.attribute[0], test, _seconds(inside.value), negated)
+
+
+def _seconds(value: Any) -> Any:
+    """A time as seconds since 1970, which conditions compare; anything else as it is."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_seconds, value))
+    return value.timestamp() if isinstance(value, datetime) else value

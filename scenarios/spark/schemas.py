@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql.datasource import InputPartition
 
 from conformance.logs.paths import find_logs
-from conformance.logs.rows.options import Field, Layout, OptionError
-from conformance.logs.rows.tuples import columns_of, selected
+from conformance.logs.rows.options import Field, Layout, OptionError, Times
+from conformance.logs.rows.tuples import all_columns, selected
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from conformance.logs.parts import Part
     from conformance.logs.rows.options import Options
+
+
+CORRUPT_RECORD: Final = "_corrupt_record"  # Spark's own name
 
 
 class BinlogPartition(InputPartition):
@@ -29,12 +32,15 @@ class BinlogPartition(InputPartition):
 
 def files_of(options: Options) -> list[str]:
     """The files of all paths. Names are absolute: executors have working directories of their own."""
-    return sorted({str(Path(file).absolute()) for path in options.paths for file in find_logs(path)})
+    found = set()
+    for path in options.paths:
+        found.update(find_logs(path, name_filter=options.name_filter, recursive=options.recursive))
+    return sorted({str(Path(file).absolute()) for file in found})
 
 
 def schema_of(options: Options) -> str:
     """The schema for Spark."""
-    columns = columns_of(options)
+    columns = [(name.replace("`", "``"), kind) for name, kind in all_columns(options)]
     return ", ".join(f"`{name}` {kind}" for name, kind in [columns[place] for place in selected(options)])
 
 
@@ -43,15 +49,25 @@ def with_schema(options: Options, schema: StructType) -> Options:
     typed = ("before", "after") if options.layout is Layout.TYPED else ()
     if typed:
         options = replace(options, fields=_fields(schema))
-    known = dict(columns_of(options))
+    names = tuple(schema.fieldNames())
+    if CORRUPT_RECORD in names and options.corrupt_record is None:
+        options = replace(options, corrupt_record=CORRUPT_RECORD)
+    options = replace(options, columns=names, times=_times(schema, options))
+    known = dict(all_columns(options))
     for given in schema.fields:
-        kind = known.get(given.name)
-        if kind is None or (given.name not in typed and given.dataType.simpleString() != _plain(kind)):
-            raise OptionError(
-                f"a schema of one's own: expected some of {', '.join(known)}, with their types;"
-                f" got {given.name} {given.dataType.simpleString()}"
-            )
-    return replace(options, columns=tuple(schema.fieldNames()))
+        kind, got = known.get(given.name), given.dataType.simpleString()
+        if kind is None:
+            raise OptionError(f"schema: column {given.name}: expected one of {', '.join(known)}, got another name")
+        if given.name not in typed and got != _plain(kind):
+            also = " or bigint" if given.name == "timestamp" else ""
+            raise OptionError(f"schema: column {given.name}: expected {_plain(kind)}{also}, got {got}")
+    return options
+
+
+def _times(schema: StructType, options: Options) -> Times:
+    """A schema of one's own says by its type what the column ``timestamp`` is."""
+    given = [field.dataType.simpleString().upper() for field in schema.fields if field.name == "timestamp"]
+    return Times(given[0]) if given and given[0] in set(Times) else options.times
 
 
 def _fields(schema: StructType) -> tuple[Field, ...]:
@@ -62,7 +78,7 @@ def _fields(schema: StructType) -> tuple[Field, ...]:
         if given.name in ("before", "after")
     ]
     if len(set(images)) > 1 or () in images:
-        raise OptionError("a schema of one's own: expected before and after with the same columns of the table")
+        raise OptionError("schema: before and after: expected structs with the same columns of the table")
     return images[0] if images else ()
 
 

@@ -226,6 +226,10 @@ appender.stderr.layout.pattern = spark: %p %c{1}: %m%n
 # What ends a job comes as an exception too, once.
 logger.writer.name = org.apache.spark.sql.execution.datasources.FileFormatWriter
 logger.writer.level = off
+logger.task.name = org.apache.spark.executor.Executor
+logger.task.level = off
+logger.stage.name = org.apache.spark.scheduler.TaskSetManager
+logger.stage.level = off
 logger.utils.name = org.apache.spark.util.Utils
 logger.utils.level = off
 # A level of its own keeps Spark from announcing one.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import atexit
+import os
 import platform
 import shutil
+import sys
 import tempfile
 import zipfile
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.version import __version__
-from scenarios.spark.session import SparkUnavailable, is_local
+from scenarios.spark.session import SparkUnavailable, is_connect, is_local
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,7 +60,9 @@ def _add(archive: zipfile.ZipFile, folder: Traversable, name: str) -> None:
 def prepare(spark: Any) -> None:
     """Make sure that the executors can run the package; give it to those that lack it."""
     if is_local(spark):
-        return
+        given = shutil.which(os.environ.get("PYSPARK_PYTHON", sys.executable))
+        if given is not None and Path(given).absolute() == Path(sys.executable).absolute():
+            return
     try:
         check_executors(spark)
     except PackageMissing:
@@ -70,15 +75,34 @@ def prepare(spark: Any) -> None:
         check_executors(spark)
 
 
+@contextmanager
+def our_python(spark: Any) -> Iterator[None]:
+    """Let executors of this machine run what is made inside in this Python, unless ``PYSPARK_PYTHON`` names another.
+
+    Spark starts the ``python3`` of the PATH: another one, where a virtual environment is not activated.
+    """
+    if is_connect(spark) or not is_local(spark) or "PYSPARK_PYTHON" in os.environ:
+        yield
+        return
+    context = spark.sparkContext
+    given, context.pythonExec = context.pythonExec, sys.executable
+    try:
+        yield
+    finally:
+        context.pythonExec = given
+
+
 def check_executors(spark: Any) -> None:
     """Run one row on an executor; raise an error with a remedy if that fails, or if executor and driver differ."""
     try:
         answer = spark.range(0, 1, 1, 1).mapInArrow(_probe(), "python STRING, package STRING, missing STRING")
         (row,) = answer.collect()
     except Exception as error:
-        for package in ("pyarrow", "pandas"):
+        for package in ("pyspark", "pyarrow", "pandas"):
             if f"No module named '{package}" in str(error):
-                raise SparkUnavailable(_remedy(package)) from error
+                raise SparkUnavailable(_remedy(package)) from None
+        if "PYTHON_VERSION_MISMATCH" in str(error) or "Cannot run program" in str(error):
+            raise SparkUnavailable(_other_python(spark)) from None
         raise
     if row[2] is not None:
         raise (PackageMissing if row[2] in PACKAGES else SparkUnavailable)(_remedy(row[2]))
@@ -86,8 +110,17 @@ def check_executors(spark: Any) -> None:
     if row[1] != __version__ or row[0].split(".")[:2] != mine.split(".")[:2]:
         raise SparkUnavailable(
             f"the executors have Python {row[0]} and binlog-lab {row[1]}; expected those of the driver,"
-            f" {mine} and {__version__}"
+            f" {mine} and {__version__}: set PYSPARK_PYTHON to such a Python before the session begins"
         )
+
+
+def _other_python(spark: Any) -> str:
+    given = "their Python" if is_connect(spark) else spark.sparkContext.pythonExec
+    return (
+        f"the executors run {given}, which is missing or of another version; expected Python"
+        f" {sys.version_info[0]}.{sys.version_info[1]}, that of the driver: set PYSPARK_PYTHON before the session"
+        f" begins, here to {sys.executable}"
+    )
 
 
 def _remedy(package: str) -> str:

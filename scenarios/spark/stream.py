@@ -14,6 +14,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 
 from conformance.logs.following import Logs, Offset
 from scenarios.spark.batches import read_batches
+from scenarios.spark.reports import Reporter, in_a_sentence
 from scenarios.spark.schemas import BinlogPartition, files_of
 
 if TYPE_CHECKING:
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Offsets on the driver, parts between them in tasks."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, accumulator: Any = None) -> None:
         self.options = replace(options, follows=True)
+        self.reporter = Reporter(accumulator)
         self.until: Offset | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's names
@@ -55,7 +57,8 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, BinlogPartition)
-        return read_batches(partition.part, self.options)
+        with in_a_sentence():
+            yield from read_batches(partition.part, self.options, self.reporter)
 
     def _logs(self) -> Logs:
         return Logs(files_of(self.options))

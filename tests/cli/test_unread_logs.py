@@ -13,7 +13,7 @@ import pytest
 
 import conformance
 from conformance.logs.parts import Part
-from conformance.logs.rows.options import Content, Options, Problems
+from conformance.logs.rows.options import Content, Mode, Options
 from conformance.logs.rows.tuples import BinlogProblem, columns_of, read_rows
 from conformance.reference.binlog.header import MAGIC
 from conformance.reference.errors import Unsupported
@@ -131,14 +131,14 @@ def test_the_library_refuses_what_it_does_not_know() -> None:
 
 
 def test_the_rows_of_a_part_have_the_event_as_a_problem() -> None:
-    options = Options(paths=(str(UNKNOWN),))
+    options = Options(paths=(str(UNKNOWN),), mode=Mode.PERMISSIVE)
     names = [name for name, _ in columns_of(options)]
     found = [dict(zip(names, row, strict=True)) for row in read_rows(Part(str(UNKNOWN)), options)]
     assert [(row["position"], row["problem"] and row["problem"][0]) for row in found] == [
         (595, None), (866, None), (1146, b"unknown-event"),
     ]  # fmt: skip
     with pytest.raises(BinlogProblem, match="UNKNOWN_EVENT"):
-        list(read_rows(Part(str(UNKNOWN)), replace(options, problems=Problems.FAIL)))
+        list(read_rows(Part(str(UNKNOWN)), replace(options, mode=Mode.FAILFAST)))
     assert all(row[-1] is None for row in read_rows(Part(str(IGNORABLE)), options))
 
 

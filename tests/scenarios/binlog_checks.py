@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,7 @@ from uuid import UUID
 from conformance.logs import parts
 from conformance.logs.events import read_log
 from conformance.logs.rows import tuples as rows
+from conformance.logs.rows.conditions import Condition
 from conformance.reference.binlog.control_events import HeartbeatV2, Rotate, Xid
 from conformance.reference.binlog.files import decode_file
 from conformance.reference.binlog.format_description import FormatDescription
@@ -48,8 +50,9 @@ _CHAIN: Final = frozenset((4, *range(9, 13), *range(17, 19)))
 
 
 def asked(path: object, **options: str) -> Options:
-    """Options as a user gives them."""
-    return parse_options({"path": str(path), **options})
+    """Options as a user gives them, who wants damage as rows and times as in the header."""
+    mode = {} if "mode" in options else {"problems": "rows"}
+    return parse_options({"path": str(path), "timestampType": "bigint", **mode, **options})
 
 
 def records(path: object, **options: str) -> list[dict[str, Any]]:
@@ -91,6 +94,7 @@ def check_lines(path: Path) -> None:
     for record in sound(path):
         line = {name: value.decode() if isinstance(value, bytes) else value for name, value in record.items()}
         assert line.pop("problem") is None
+        line.pop("immediate_commit_timestamp")
         for image in ("before", "after"):
             line[image] = None if line[image] is None else json.loads(line[image])
         found.append(line)
@@ -224,6 +228,49 @@ def check_reported(folder: Path) -> None:
     assert problems(folder / "gone", splitBytes="1") == [("unreadable", 0)]
     (folder / "directory").mkdir()
     assert problems(folder / "directory") == [("not-a-file", None)]
+
+
+def check_modes(folder: Path) -> None:
+    """FAILFAST raises before any row of a damaged part, and the other modes give what can be read; all of them tell
+    damage, also inside rows that a query leaves out."""
+    from scenarios.spark.batches import read_batches
+
+    whole = NAMES["14-rotate-b"].read_bytes()
+    plain = NAMES["15-checksum-none"].read_bytes()
+    update = next(record for record in sound(NAMES["15-checksum-none"], content="events") if record["type"] == 39)
+    end = update["position"] + update["size"]
+    made = {
+        "cut": (whole[:-5], r"the last event is cut off at offset 1050, expected 19, got 18 \[truncated\]"),
+        "changed": (damaged(whole, 1055), r"the checksum is wrong at offset \d+, expected 0x\w+, got 0x\w+"),
+        "rows": (plain[: end - 12] + b"\xff" * 12 + plain[end:], "at offset"),
+    }
+    hidden = (Condition("operation", "equal", "none"),)
+    for name, (data, said) in made.items():
+        path = folder / name
+        path.write_bytes(data)
+        part = parts.Part(str(path))
+        fast = replace(asked(path, mode="failfast", batchBytes="1"), conditions=hidden)
+        for options in (replace(fast, conditions=()), fast, replace(fast, columns=("operation",))):
+            given: list[Any] = []
+            failed = ""
+            try:
+                given.extend(read_batches(part, options))
+            except rows.BinlogProblem as problem:
+                failed = str(problem)
+            assert re.search(f"{name}: .*{said}", failed), (name, failed)
+            assert name == "rows" or not given, name  # no checksum tells what is in rows
+        expected = sound(path)
+        assert expected
+        assert records(path, mode="dropmalformed") == expected
+        for mode in ("permissive", "dropmalformed"):
+            work = rows.Work()
+            wanted = replace(asked(path, mode=mode), conditions=hidden)
+            left = list(rows.read_rows(part, wanted, work))
+            assert len(left) == (mode == "permissive")
+            assert [problem.position for problem in work.problems] == [problems(path)[0][1]]
+        (listed,) = records(path, content="problems")
+        (row,) = [record for record in records(path) if record["problem"]]
+        assert (listed["position"], listed["code"], listed["message"]) == (row["position"], *row["problem"])
 
 
 def without_gtids(place: Path) -> Path:

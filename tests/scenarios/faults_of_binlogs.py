@@ -7,6 +7,7 @@
 - ``events``: events are those of the file, byte for byte
 - ``damage``: nothing is lost silently
 - ``batches``: a batch is bounded
+- ``modes``: the mode says what becomes of damage, and no query hides it
 """
 
 from __future__ import annotations
@@ -137,6 +138,22 @@ def _of_the_part(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(batches, "read_batches", lambda part, options: true(part, replace(options, batch_bytes=1 << 40)))
 
 
+def _always_proven(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(rows._Changes, "proven", property(lambda _: True, lambda *_: None), raising=False)
+
+
+class _Forgetful(rows.Work):
+    """Work that notes no problem."""
+
+    def __init__(self) -> None:
+        super().__init__(problems=_Nothing())
+
+
+class _Nothing(list[Any]):
+    def append(self, _: Any) -> None:
+        pass
+
+
 def _relay_log(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(parts, "Flag", SimpleNamespace(RELAY_LOG=0))
     patch.setattr(parts, "EventType", SimpleNamespace(FORMAT_DESCRIPTION=None))
@@ -174,5 +191,13 @@ SOURCE_FAULTS: Final = (
     Fault("damage/ends-the-part", "", "Damage costs the same rows, however a file is cut.",
           _set(reading, _behind=lambda *_: None), at="damage"),
     Fault("damage/in-rows-ends-the-part", "", "So does damage inside rows.", _set(rows, read_part=_ended), at="damage"),
+    Fault("mode/failfast-reads-on", "", "In the mode FAILFAST damage ends the query.",
+          _set(rows, fails=lambda *_: False), at="modes"),
+    Fault("mode/rows-before-it-fails", "", "No row of a damaged part comes out in the mode FAILFAST.",
+          _set(rows, look_through=lambda *_: []), at="modes"),
+    Fault("mode/hidden-by-a-filter", "", "Rows without a checksum are decoded, also where a filter leaves them out.",
+          _always_proven, at="modes"),
+    Fault("mode/dropped-in-silence", "", "What is dropped is listed.",
+          _set(rows, Work=_Forgetful), at="modes"),
     Fault("batch/of-the-part", "", "Arrow batches are bounded by bytes.", _of_the_part, at="batches"),
 )  # fmt: skip

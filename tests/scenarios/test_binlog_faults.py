@@ -15,6 +15,7 @@ from tests.scenarios.binlog_checks import (
     check_damaged,
     check_events,
     check_lines,
+    check_modes,
     check_reported,
     check_split,
     check_truncated,
@@ -47,6 +48,8 @@ def check(by: str, folder: Path) -> None:
             check_reported(folder / "others")
             check_damaged(NAMES["14-rotate-b"], folder / "damaged", 97)
             check_damage_in_rows(folder / "rows")
+        case "modes":
+            check_modes(folder)
         case _:
             assert by == "batches"
             check_batches(NAMES["02-partial-off-same-sql"])

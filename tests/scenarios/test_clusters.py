@@ -21,6 +21,7 @@ from scenarios.inline import all_rows
 from scenarios.matrix import load_matrix
 from tests.live import ROOT
 from tests.scenarios import clusters
+from tests.scenarios.binlog_checks import NAMES, lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,6 +137,41 @@ def test_spark_submit_with_the_zip_gives_the_digest_of_the_loop(expected: str, t
         )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.split()[-1] == expected
+
+
+_QUERIES = """
+import sys
+from scenarios.spark.binlogs import register
+from scenarios.spark.session import session
+with session(sys.argv[1]) as spark:
+    problems = register(spark)
+    source = spark.read.format("mysql-binlog")
+    print(source.option("mode", "dropmalformed").load(sys.argv[2]).where("operation = 'insert'").count())
+    print(problems.count)
+    try:
+        source.option("mode", "failfast").load(sys.argv[2]).count()
+    except Exception as error:
+        print(str(error).splitlines()[0])
+"""
+
+
+def test_the_source_on_a_cluster_tells_its_driver_of_damage(tmp_path: Path) -> None:
+    """Executors get the package from the driver, and warnings come back by Spark's accumulators."""
+    log = tmp_path / "cut"
+    log.write_bytes(NAMES["14-rotate-b"].read_bytes()[:-9])
+    with clusters.standalone(tmp_path, workers=1) as url:
+        found = clusters.environment(tmp_path)
+        found["PYTHONPATH"] = f"{ROOT}{os.pathsep}{found['PYTHONPATH']}"
+        done = subprocess.run(
+            [sys.executable, "-c", _QUERIES, url, str(log)], cwd=tmp_path, env=found,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=900,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    rows, problems, error = done.stdout.splitlines()
+    inserts = sum(line["operation"] == "insert" for line in lines(NAMES["14-rotate-b"]) if line["position"] < 1050)
+    assert (int(rows), int(problems)) == (inserts, 1)
+    assert error.endswith("the last event is cut off at offset 1050, expected 19, got 14 [truncated]")
+    assert f"mode DROPMALFORMED: {log}: 1 problem dropped: " in done.stderr
 
 
 def test_spark_connect_gives_the_digest_of_the_loop(expected: str, tmp_path: Path) -> None:

@@ -7,15 +7,14 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+
+import pytest
 
 from conformance.version import __version__
 from scenarios.spark import ship
-from scenarios.spark.session import python_of
+from scenarios.spark.session import SparkUnavailable, python_of
 from tests.live import ROOT
-
-if TYPE_CHECKING:
-    import pytest
 
 
 class _Session:
@@ -73,6 +72,40 @@ def test_an_executor_without_the_package_answers_the_probe() -> None:
     assert not done.stderr
     (batch,) = ship._probe()(iter([None]))
     assert batch.to_pylist()[0]["package"] == __version__
+
+
+def test_executors_here_run_our_python_unless_another_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a plain script, where Spark would start the python3 of the PATH."""
+    context = SimpleNamespace(master="local[2]", pythonExec="python3")
+    session = SimpleNamespace(sparkContext=context)
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    with ship.our_python(session):
+        assert context.pythonExec == sys.executable
+    assert context.pythonExec == "python3"
+    monkeypatch.setenv("PYSPARK_PYTHON", "python3")
+    with ship.our_python(session):
+        assert context.pythonExec == "python3"
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        ("[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9", "PYSPARK_PYTHON before the session"),
+        ('Cannot run program "python7": error=2, No such file', "the executors run python7, which is missing or of"),
+        ("ModuleNotFoundError: No module named 'pyarrow'", "no package 'pyarrow': install 'binlog-lab"),
+    ],
+)
+def test_executors_of_another_python_are_named_in_a_sentence(problem: str, said: str) -> None:
+    def fails(*_: object) -> object:
+        raise RuntimeError(problem)
+
+    rows = SimpleNamespace(mapInArrow=fails)
+    context = SimpleNamespace(pythonExec="python7", master="local")
+    session = SimpleNamespace(range=lambda *_: rows, sparkContext=context)
+    with pytest.raises(SparkUnavailable, match=said) as raised:
+        ship.check_executors(session)
+    assert raised.value.__suppress_context__  # no trace of Spark's before it
+    assert "\n" not in str(raised.value)
 
 
 def test_executors_get_a_python_that_can_run_our_functions() -> None:

@@ -155,8 +155,7 @@ def test_a_run_that_was_broken_off_goes_on_where_it_was(
     assert 0 < len(written[0]) < 6
     said: list[str] = []
     ran = run_matrix(tiny, spark=spark, report=tmp_path, narrate=said.append)
-    assert said[0] == f"going on with {tmp_path}: {len(written[0])} of 6 cells are done"
-    assert said[1] == f"{20 * len(written[0])} of 120 scenarios are there"
+    assert said[0] == f"going on with {tmp_path}: {20 * len(written[0])} of 120 scenarios are there"
     assert sorted(cell for cells in written for cell in cells) == list(range(6))
     assert ran.facts.resumed == 20 * len(written[0])
     assert ran.judgement.passed

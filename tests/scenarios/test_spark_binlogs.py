@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.scenarios.binlog_checks import NAMES, asked, check_batches, records
+from tests.scenarios.binlog_checks import NAMES, asked, check_batches, lines, records
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,12 @@ def plain(value: Any) -> Any:
 
 @pytest.mark.nightly
 def test_rows_are_those_of_the_core_and_problems_are_among_them(load: Any, logs: Path) -> None:
-    found = [plain(tuple(row)) for row in load(logs, splitBytes="8k").collect()]
+    from pyspark.sql.functions import expr
+
+    options = {"mode": "permissive", "ignoreCorruptFiles": "true", "timestampType": "bigint"}
+    commit = "immediate_commit_timestamp"
+    rows = load(logs, maxPartitionBytes="8k", **options).withColumn(commit, expr(f"unix_micros({commit})"))
+    found = [plain(tuple(row)) for row in rows.collect()]
     assert sorted(found, key=repr) == sorted(
         (
             plain(tuple(record.values()))
@@ -57,6 +62,52 @@ def test_rows_are_those_of_the_core_and_problems_are_among_them(load: Any, logs:
         key=repr,
     )
     assert sorted(row[-1][0] for row in found if row[-1]) == ["in-use", "not-a-binlog", "truncated"]
+
+
+INSERTS = "operation = 'insert'"
+
+
+def test_no_query_hides_damage(spark: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A log of two is cut. In the default mode each query fails, in the others it warns on the driver, and counts."""
+    from scenarios.spark.binlogs import register
+
+    for name, end in (("14-rotate-a", None), ("14-rotate-b", -9)):
+        (tmp_path / name).write_bytes(NAMES[name].read_bytes()[:end])
+    cut = tmp_path / "14-rotate-b"
+    sentence = f"{cut}: the last event is cut off at offset 1050, expected 19, got 14 [truncated]"
+    problems = register(spark)
+    assert problems is not None
+
+    def load(**options: str) -> Any:
+        return spark.read.format("mysql-binlog").options(**options).load(str(tmp_path))
+
+    with pytest.raises(Exception, match="the last event is cut off") as failed:
+        load().where(INSERTS).count()
+    assert str(failed.value).splitlines()[0].endswith(sentence)  # and no trace of a worker
+    assert "Traceback" not in str(failed.value)
+
+    sound = lines(NAMES["14-rotate-a"]) + [line for line in lines(NAMES["14-rotate-b"]) if line["position"] < 1050]
+    inserts = sum(line["operation"] == "insert" for line in sound)
+    said = f"mode {{}}: {cut}: 1 problem{{}}: {sentence.partition(': ')[2]}"
+    marked = load(
+        mode="PERMISSIVE", columnNameOfCorruptRecord="bad", metadata="true", columns="bad,_metadata,operation"
+    )
+    found = marked.collect()
+    assert len(found) == len(sound) + 1  # a count has the problem too, as in Spark's own sources
+    (row,) = [row for row in found if row["bad"]]
+    assert row["bad"] == sentence
+    assert (row["_metadata"]["file_name"], row["_metadata"]["file_size"]) == (cut.name, cut.stat().st_size)
+    assert caplog.messages == [said.format("PERMISSIVE", "")]
+    rows = load(mode="DROPMALFORMED").where(INSERTS)
+    assert [rows.count(), rows.count()] == [inserts, inserts]
+    assert caplog.messages[1:] == [said.format("DROPMALFORMED", " dropped")] * 2
+    load(mode="DROPMALFORMED").limit(1).collect()
+    assert problems.count == len(problems.reports) == 4
+    (problem,) = load(content="problems").collect()
+    assert problem.asDict() == {
+        "file": str(cut), "position": 1050, "code": "truncated", "message": sentence.partition(": ")[2],
+        "expected": "19", "got": "14", "note": False,
+    }  # fmt: skip
 
 
 def test_images_are_variant_where_that_is_asked_for(load: Any) -> None:
@@ -75,7 +126,7 @@ def test_sql_reads_events_and_says_which_option_was_wrong(load: Any, spark: Any)
     path = NAMES["17-xa-savepoint-rowsquery"]
     spark.sql(f"CREATE TEMPORARY VIEW events USING `mysql-binlog` OPTIONS (path '{path}', content 'events')")
     assert spark.sql("SELECT sum(size) + 4 FROM events").first()[0] == path.stat().st_size
-    with pytest.raises(Exception, match="option content: expected rows or events, got 'files'"):
+    with pytest.raises(Exception, match="option content: expected rows, events or problems, got 'files'"):
         load(path, content="files")
 
 

@@ -25,9 +25,9 @@ QUERIES = (
     "schema = 'd' AND `table` IN ('part', 'gipk')",
     "`table` LIKE '%t' AND `table` <> 'part'",
     "`table` IS NOT NULL AND event = 'WRITE_ROWS_EVENT'",
-    "timestamp >= {middle}",
-    "timestamp < {middle} AND schema LIKE '%d%'",
-    "NOT `table` LIKE '%x%' AND timestamp <=> {middle}",
+    "timestamp >= timestamp_seconds({middle})",
+    "timestamp < timestamp_seconds({middle}) AND schema LIKE '%d%'",
+    "NOT `table` LIKE '%x%' AND timestamp <=> timestamp_seconds({middle})",
     "operation = 'update' OR `table` = 't'",
 )
 
@@ -92,8 +92,12 @@ def test_columns_are_those_that_are_named(load: Any, spark: Any, monkeypatch: py
     assert sorted(map(tuple, own.collect())) == sorted(expected)
     with pytest.raises(Exception, match=r"option columns: expected some of file, position.*got 'opera'"):
         load(MANY, columns="opera")
-    with pytest.raises(Exception, match=r"a schema of one's own: expected some of .*; got row string"):
+    with pytest.raises(Exception, match="schema: column row: expected int, got string"):
         spark.read.format("mysql-binlog").schema("row STRING").load(str(MANY)).collect()
+    with pytest.raises(Exception, match=r"schema: column rows: expected one of file, position, .*, got another name"):
+        spark.read.format("mysql-binlog").schema("rows INT").load(str(MANY)).collect()
+    times = spark.read.format("mysql-binlog").schema("timestamp BIGINT").load(str(MANY)).collect()
+    assert sorted(row[0] for row in times) == sorted(line["timestamp"] for line in lines(MANY))
 
 
 def test_images_that_nobody_selects_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,12 +198,22 @@ def test_a_path_of_hadoop_gives_the_rows_of_the_source(load: Any, spark: Any, tm
         shutil.copy(path, tmp_path / path.name)
     (tmp_path / "cut.binlog").write_bytes(TYPES.read_bytes()[:-9])
     (tmp_path / "binlog.index").write_text("./cut.binlog")
-    expected = load(tmp_path / "*").selectExpr("'file:' || file AS file", "* EXCEPT (file)").collect()
-    assert sorted(map(repr, read_binlogs(spark, f"file://{tmp_path}/*").collect())) == sorted(map(repr, expected))
-    slim = read_binlogs(spark, f"{tmp_path}/*", columns="operation,problem", problems="rows")
-    assert slim.where("problem IS NOT NULL").count() == 1
-    with pytest.raises(Exception, match="neither splitBytes nor schema=typed"):
-        read_binlogs(spark, str(tmp_path), splitBytes="1m")
+    data = bytearray(MANY.read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "changed.binlog").write_bytes(data)
+    names = ("'file:' || file AS file", "* EXCEPT (file)")
+    expected = load(tmp_path / "*", mode="permissive").selectExpr(*names).collect()
+    assert sum(row["problem"] is not None for row in expected) == 2
+    for size in ("1g", "1500"):
+        found = read_binlogs(spark, f"file://{tmp_path}/*", mode="permissive", maxPartitionBytes=size)
+        assert sorted(map(repr, found.collect())) == sorted(map(repr, expected))
+    with pytest.raises(Exception, match=r"file:/.*\.binlog: .* at offset \d+, expected"):
+        read_binlogs(spark, f"{tmp_path}/*", columns="operation").count()
+    typed = {"schema": "typed", "tables": "d.gipk", "pathGlobFilter": MANY.name}
+    found = read_binlogs(spark, str(tmp_path), maxPartitionBytes="1500", **typed)
+    known = load(tmp_path, **typed).selectExpr(*names)
+    assert found.schema["after"] == known.schema["after"]
+    assert sorted(map(repr, found.collect())) == sorted(map(repr, known.collect()))
 
 
 # -------------------------------------------------------------------------------------------------------------- streams

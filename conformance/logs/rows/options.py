@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from conformance.logs.rows.conditions import Condition
 
 BATCH: Final = 4 << 20
+PARTITION: Final = 128 << 20  # Spark's own size of a part of a file
 EARLIEST: Final = "earliest"
 LATEST: Final = "latest"
 
@@ -25,6 +26,7 @@ class Content(StrEnum):
 
     ROWS = "rows"  # one row change
     EVENTS = "events"  # one event, those inside a compressed transaction too
+    PROBLEMS = "problems"  # one problem of a file, met while its rows are read
 
 
 class Layout(StrEnum):
@@ -43,11 +45,19 @@ class Documents(StrEnum):
     BYTES = "bytes"  # nothing: JSONB and diffs are in a column of their own
 
 
-class Problems(StrEnum):
-    """The treatment of damage."""
+class Mode(StrEnum):
+    """The treatment of damage, in the words of Spark."""
 
-    ROWS = "rows"
-    FAIL = "fail"
+    FAILFAST = "FAILFAST"  # an error
+    PERMISSIVE = "PERMISSIVE"  # a row whose column ``problem`` says what is wrong
+    DROPMALFORMED = "DROPMALFORMED"  # no row
+
+
+class Times(StrEnum):
+    """The type of the column ``timestamp``."""
+
+    TIMESTAMP = "TIMESTAMP"
+    BIGINT = "BIGINT"  # seconds since 1970, as in the header of an event
 
 
 class Field(NamedTuple):
@@ -61,7 +71,10 @@ class Field(NamedTuple):
 class Options:
     """Parsed options. ``types``, ``tables`` and ``columns``: ``None`` selects all; a table is a regular expression for
     ``schema.table``. ``conditions`` are those of the query; ``fields`` the columns of a table, where rows are typed.
-    ``follows``: the server is writing the log, which is no problem of it.
+    ``follows``: the server is writing the log, which is no problem of it. ``ignore_corrupt_files``: a file that is no
+    log is a problem like any other. ``corrupt_record`` names the column with the sentence of a problem. ``metadata``: a
+    column says of what file a row is. ``name_filter`` and ``recursive`` select the files of the paths: by a pattern for
+    their names, and in directories at any depth.
     """
 
     paths: tuple[str, ...]
@@ -74,10 +87,16 @@ class Options:
     tables: re.Pattern[str] | None = None
     body: bool = True
     documents: Documents = Documents.JSON
-    split_bytes: int | None = None
+    split_bytes: int = PARTITION
+    times: Times = Times.TIMESTAMP
+    metadata: bool = False
+    name_filter: str | None = None
+    recursive: bool = False
     batch_bytes: int = BATCH
     max_uncompressed: int | None = None
-    problems: Problems = Problems.ROWS
+    mode: Mode = Mode.FAILFAST
+    ignore_corrupt_files: bool = False
+    corrupt_record: str | None = None
     metrics: str | None = None
     starting_offset: str = EARLIEST
     bytes_per_trigger: int | None = None

@@ -6,29 +6,36 @@ from typing import TYPE_CHECKING
 
 from conformance.logs.part_events import Problem, read_part
 from conformance.logs.parts import Part
-from conformance.logs.rows.options import OptionError
-from conformance.logs.rows.typed import fields_of
+from conformance.logs.rows.options import Field, OptionError
+from conformance.logs.rows.typed import fields_of, merged
 from conformance.reference.tables.table_map import TableMap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from conformance.logs.rows.options import Field, Options
+    from conformance.logs.rows.options import Options
+
+Form = tuple[str, tuple[Field, ...]]  # the name of a table, and its columns
 
 
-def fields_in(files: Iterable[str], options: Options) -> tuple[Field, ...]:
-    """The columns of the table that the options select. Raises ``OptionError`` if that is none, or several.
-
-    Reads all logs once: a later TABLE_MAP may have more columns, or others.
-    """
+def forms_in(file: str, options: Options) -> list[Form]:
+    """The forms that the TABLE_MAPs of a log give the tables that the options select, each once."""
     found: dict[TableMap, None] = {}
-    for file in files:
-        for item in read_part(Part(file), limit=options.max_uncompressed):
-            body = None if isinstance(item, Problem) else item.body
-            if isinstance(body, TableMap) and options.wants_table(body.schema, body.table):
-                found.setdefault(body)
-    names = sorted({f"{table.schema}.{table.table}" for table in found})
+    for item in read_part(Part(file), limit=options.max_uncompressed):
+        body = None if isinstance(item, Problem) else item.body
+        if isinstance(body, TableMap) and options.wants_table(body.schema, body.table):
+            found.setdefault(body)
+    return [(f"{table.schema}.{table.table}", fields_of(table, options.documents)) for table in found]
+
+
+def fields_in(forms: Iterable[Form]) -> tuple[Field, ...]:
+    """The columns of the one table that has these forms. Raises ``OptionError`` if that is none, or several.
+
+    They are those of all logs: a later TABLE_MAP may have more columns, or others.
+    """
+    found = list(forms)
+    names = sorted({name for name, _ in found})
     if len(names) != 1:
         what = f"{len(names)}: {', '.join(names[:8])}" if names else "none in these logs"
         raise OptionError(f"option schema: typed is for one table, which the option tables names; got {what}")
-    return fields_of(found, options.documents)
+    return merged(fields for _, fields in found)

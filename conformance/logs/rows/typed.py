@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.logs.rows.options import Documents, Field
@@ -68,13 +69,17 @@ def typed_columns(options: Options) -> tuple[tuple[str, str], ...]:
     return (("before", image), ("after", image), ("diffs", _DIFFS), ("logged", _LOGGED))
 
 
-def fields_of(tables: Iterable[TableMap], documents: Documents) -> tuple[Field, ...]:
+def fields_of(table: TableMap, documents: Documents) -> tuple[Field, ...]:
+    """The columns of a table as a TABLE_MAP has them."""
+    columns = zip(table.column_names, table.described, strict=True)
+    return tuple(Field(name, kind_of(info, documents)) for name, info in columns)
+
+
+def merged(tables: Iterable[tuple[Field, ...]]) -> tuple[Field, ...]:
     """The columns of a table over all its TABLE_MAPs, in the order in which they appear."""
     found: dict[str, str] = {}
-    for table in tables:
-        for name, info in zip(table.column_names, table.described, strict=True):
-            kind = kind_of(info, documents)
-            found[name] = kind if found.get(name, kind) == kind else "STRING"
+    for name, kind in chain.from_iterable(tables):
+        found[name] = kind if found.get(name, kind) == kind else "STRING"
     return tuple(Field(name, kind) for name, kind in found.items())
 
 

@@ -7,6 +7,7 @@ from conformance.reference.jsonb.leaves cimport quoted
 
 cdef class Gtids:
     cdef object _body, _text
+    cdef public object committed
 
     cpdef object feed(self, body, server_id=*)
 

@@ -79,9 +79,12 @@ class Change(NamedTuple):
 
 
 class Gtids:
-    """The GTID in force, over the events of one file."""
+    """The GTID in force, over the events of one file. ``committed``: when its transaction was committed on the server
+    that wrote the log, in microseconds since 1970 (UTC); no server before 8.0 says so.
+    """
 
     def __init__(self, now: str | None = None) -> None:
+        self.committed: int | None = None
         self._body: Gtid | GtidTagged | None = None
         self._text = now
 
@@ -101,8 +104,9 @@ class Gtids:
             return
         if kind in _GTIDS:
             self._body = cast("Gtid | GtidTagged", body)
+            self.committed = cast("Gtid | GtidTagged", body).immediate_commit_timestamp or None
         elif kind in _OUTSIDE:
-            self._body = self._text = None
+            self._body = self._text = self.committed = None
 
 
 _GTIDS: Final = frozenset((Gtid, GtidTagged))

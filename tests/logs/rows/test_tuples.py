@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conformance.logs.parts import parts_of
 from conformance.logs.paths import find_logs
-from conformance.logs.rows.options import OptionError
-from conformance.logs.rows.tuples import BinlogProblem, read_rows
+from conformance.logs.rows.options import PARTITION, Mode, OptionError
+from conformance.logs.rows.tuples import BinlogProblem, read_rows, require_log
 from conformance.reference.binlog.files import decode_file
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.rows import RowsBody
@@ -26,6 +27,7 @@ from tests.scenarios.binlog_checks import (
     check_damaged,
     check_events,
     check_lines,
+    check_modes,
     check_reported,
     check_split,
     check_truncated,
@@ -100,7 +102,8 @@ def test_an_open_file_that_is_cut_off_is_read_with_two_notes(tmp_path: Path) -> 
     place.write_bytes(NAMES["18-not-closed"].read_bytes()[:-9])
     for split in ({}, {"splitBytes": "300"}):
         assert [code for code, _ in problems(place, **split)] == ["in-use", "truncated"]
-    assert records(place, problems="fail") == records(place)  # notes are no failures
+    for mode in ("failfast", "dropmalformed"):  # notes are no failures, and no rows
+        assert records(place, mode=mode) == sound(place)
 
 
 def test_damage_is_told_and_what_stands_before_it_comes_out(tmp_path: Path) -> None:
@@ -135,11 +138,23 @@ def test_a_payload_that_cannot_be_uncompressed_is_an_event_and_a_problem(tmp_pat
     assert [code for code, _ in problems(place)] == ["bad-compression"]
 
 
-def test_damage_ends_the_query_where_that_is_asked_for(tmp_path: Path) -> None:
-    place = tmp_path / "cut"
-    place.write_bytes(NAMES["14-rotate-a"].read_bytes()[:-5])
-    with pytest.raises(BinlogProblem, match=r"cut: the last event is cut off at offset \d+, expected 44, got 39"):
-        records(place, problems="fail")
+def test_a_mode_says_what_becomes_of_damage_and_no_query_hides_it(tmp_path: Path) -> None:
+    check_modes(tmp_path)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_file_that_is_no_log_is_an_error_unless_such_files_are_ignored(mode: Mode, tmp_path: Path) -> None:
+    place = tmp_path / "notes"
+    place.write_bytes(b"no log")
+    for read in (lambda: records(place, mode=mode), lambda: require_log(str(place), asked(place, mode=mode))):
+        with pytest.raises(
+            BinlogProblem, match=r"notes: not a binary log at offset 0, expected fe62696e, got 6e6f206c"
+        ):
+            read()
+    ignored = records(place, mode=mode, ignoreCorruptFiles="true")
+    assert [row["problem"][0] for row in ignored] == [b"not-a-binlog"] * (mode is Mode.PERMISSIVE)
+    require_log(str(place), asked(place, content="problems"))
+    assert [row["code"] for row in records(place, content="problems")] == [b"not-a-binlog"]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +207,7 @@ def test_tables_types_and_body_choose() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"content": "row"}, "option content: expected rows or events, got 'row'"),
+        ({"content": "row"}, "option content: expected rows, events or problems, got 'row'"),
         ({"documents": "xml"}, "option documents: expected json, tagged, variant or bytes, got 'xml'"),
         ({"documents": "json", "content": "events"}, "option documents: belongs to content=rows with body=true"),
         ({"body": "1"}, "option body: expected true or false, got '1'"),
@@ -204,7 +219,14 @@ def test_tables_types_and_body_choose() -> None:
         ({"splitBytes": "0"}, "option splitBytes: expected a number of bytes, such as 67108864 or 64m, got '0'"),
         ({"batchBytes": "lots"}, "option batchBytes: expected a number of bytes, .* got 'lots'"),
         ({"problems": "ignore"}, "option problems: expected rows or fail, got 'ignore'"),
-        ({"table": "a.b"}, "option table: not known; expected one of path, paths, content, schema, columns"),
+        ({"mode": "fast"}, "option mode: expected FAILFAST, PERMISSIVE or DROPMALFORMED, got 'fast'"),
+        ({"mode": "failfast", "problems": "rows"}, "problems: is a former name of the option mode; .* got both"),
+        (
+            {"splitBytes": "1", "maxPartitionBytes": "1"},
+            "splitBytes: is a former name of maxPartitionBytes; .* got both",
+        ),
+        ({"timestampType": "int"}, "option timestampType: expected TIMESTAMP or BIGINT, got 'int'"),
+        ({"table": "a.b"}, "option table: not known; expected one of path, paths, pathGlobFilter"),
         ({"path": ""}, "option path: expected a file, a directory or a pattern"),
         ({"paths": "[]"}, "option paths: expected a JSON array of paths"),
     ],
@@ -223,6 +245,12 @@ def test_options_are_read_in_any_case_and_sizes_with_units() -> None:
         False,
     )
     assert parse_options({"paths": '["a", "b"]'}).paths == ("a", "b")
+    assert parse_options({"path": "x"}).split_bytes == PARTITION
+    assert (
+        parse_options({"path": "x", "maxPartitionBytes": "134217728b"}).split_bytes == PARTITION
+    )  # as Spark writes it
+    modes = [parse_options({"path": "x"}, streams=streams).mode for streams in (False, True)]
+    assert modes == [Mode.FAILFAST, Mode.PERMISSIVE]
 
 
 def test_a_path_is_a_file_a_directory_or_a_pattern(tmp_path: Path) -> None:
@@ -231,12 +259,16 @@ def test_a_path_is_a_file_a_directory_or_a_pattern(tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     shutil.copy(NAMES["14-rotate-b"], tmp_path / "more" / "binlog.000003")
 
-    def names(path: object) -> list[str]:
-        return [str(Path(name).relative_to(tmp_path)) for name in find_logs(str(path))]
+    def names(path: object, **options: Any) -> list[str]:
+        return [str(Path(name).relative_to(tmp_path)) for name in find_logs(str(path), **options)]
 
     logs = ["binlog.000001", "binlog.000002"]
     assert names(tmp_path) == [*logs, "odd [1]"]
     assert names(tmp_path / "binlog.*") == logs
+    assert names(tmp_path, recursive=True) == [*logs, "more/binlog.000003", "odd [1]"]
+    assert names(tmp_path, recursive=True, name_filter="*[23]") == ["binlog.000002", "more/binlog.000003"]
+    with pytest.raises(OptionError, match=r"no files in .* with \*\.gz"):
+        names(tmp_path, name_filter="*.gz")
     assert names(tmp_path / "odd [1]") == ["odd [1]"]
     assert names(f"file://{tmp_path}/odd%20%5B1%5D") == ["odd [1]"]
     assert names(tmp_path / "m*") == ["more/binlog.000003"]
@@ -254,6 +286,6 @@ def test_a_part_is_read_alone() -> None:
     """As a task does: with nothing but the part and the options."""
     path = NAMES["10-tagged-gtids-a"]
     cut = parts_of(str(path), 1)
-    last = [row for row in read_rows(cut[-1], asked(path)) if row[5]]
+    last = [row for row in read_rows(cut[-1], asked(path)) if row[6]]
     assert cut[-1].start is not None
-    assert {row[5] for row in last} <= {line["gtid"].encode() for line in lines(path)}
+    assert {row[6] for row in last} <= {line["gtid"].encode() for line in lines(path)}
