@@ -13,8 +13,14 @@ timestamp are pushed down (Spark 4.1). Spark does not tell a Python source which
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+if find_spec("pyspark") is None:
+    raise ModuleNotFoundError(
+        "scenarios.spark.binlogs needs Spark, the extra spark: pip install 'binlog-lab[spark]'", name="pyspark"
+    )
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
