@@ -13,22 +13,24 @@ from conformance.user_errors import CouldNotRun, Usage
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from fuzz.runner.findings import Finding
     from fuzz.runner.targets import Target
 
 
 def replay_inputs(files: tuple[Path, ...], name: str | None, timeout: int) -> int:
     """Run inputs again, each in a process of its own; return the exit code. ``name``: their target."""
+    from fuzz.runner.alone.sandbox import GROWTH, PASSED, Sandbox, SandboxEnded
     from fuzz.runner.findings import inputs_in, read
-    from fuzz.runner.sandbox import GROWTH, PASSED, Sandbox, SandboxEnded
 
     by_target: dict[tuple[Target, bool], list[Path]] = {}
+    kinds = [kind for file in files for kind in _server_findings(file)]
     for path in (found for file in files for found in inputs_in(file)):
         facts = read(path)
         grows = facts is not None and facts.kind == GROWTH
         by_target.setdefault((_target_of(path, name), grows), []).append(path)
-    if not by_target:
-        raise Usage("no input there: expected files, or folders with files that end in .bin")
-    code = ExitCode.OK
+    if not by_target and not kinds:
+        raise Usage("no input there: expected files, or folders with files that end in .bin, or findings about servers")
+    code = _replay_server_findings(kinds)
     for (target, grows), paths in by_target.items():
         try:
             with Sandbox(target, timeout=timeout, growth=grows) as sandbox:
@@ -49,11 +51,40 @@ def replay_inputs(files: tuple[Path, ...], name: str | None, timeout: int) -> in
     return int(code)
 
 
+def _server_findings(path: Path) -> list[Path]:
+    """The folders of kinds that ``fuzz server`` stored below a folder."""
+    from fuzz.campaigns.known import FILE
+
+    return sorted(found.parent for found in path.rglob(FILE)) if path.is_dir() else []
+
+
+def _replay_server_findings(kinds: list[Path]) -> ExitCode:
+    """Run the smallest Case of each kind again, on a server of the lab; say how to see those that have none."""
+    from conformance.runs.stored_cases import Target as Server
+    from conformance.runs.stored_cases import replay_cases
+    from fuzz.campaigns.known import read_kind
+
+    code, cases = ExitCode.OK, []
+    for kind in kinds:
+        case = next((kind / name for name in ("smallest.json", "first.json") if (kind / name).is_file()), None)
+        if case is not None:
+            cases.append(case)
+            continue
+        known = read_kind(kind)
+        again = f"; again: {known.command}" if known is not None and known.command else ""
+        click.echo(f"ERROR  {kind}: no Case of it is stored, for it is no single event{again}")
+        code = ExitCode.COULD_NOT_RUN
+    if cases:
+        on = Server(server="auto", given=False, subject="", replica="", allow=(), options=())
+        code = max(code, ExitCode(replay_cases(cases, None, on, listed=True, deviations_file=None)))
+    return code
+
+
 def minimize_input(*, file: Path, name: str | None, seconds: float, output: Path | None, timeout: int) -> int:
     """Make an input smaller that still fails in the same way."""
-    from fuzz.runner.findings import Store, read
-    from fuzz.runner.sandbox import GROWTH, PASSED, Sandbox
-    from fuzz.runner.triage import smallest
+    from fuzz.runner.alone.sandbox import GROWTH, PASSED, Sandbox
+    from fuzz.runner.alone.triage import smallest
+    from fuzz.runner.findings import read
 
     target = _target_of(file, name)
     data = _bytes(file)
@@ -63,16 +94,28 @@ def minimize_input(*, file: Path, name: str | None, seconds: float, output: Path
     if outcome.kind == PASSED:
         raise Usage(f"{file}: {target.name} takes it, there is nothing to keep while it is made smaller")
     narrate(f"{target.name}: {outcome.signature}")
+    if output is None and known is None:
+        raise Usage(f"{file} is no stored finding: say with --output where the smaller input goes")
     small = smallest(target, data, outcome, timeout=timeout, seconds=seconds)
     if output is not None:
         output.write_bytes(small)
     elif known is not None:
-        Store(file.parent).smaller(known, small)
-    else:
-        raise Usage(f"{file} is no stored finding: say with --output where the smaller input goes")
+        _keep_smaller(target, known, small)
     narrate(f"{len(data):,} bytes before, {len(small):,} after")
     click.echo(str(output or file))
     return int(ExitCode.OK)
+
+
+def _keep_smaller(target: Target, known: Finding, data: bytes) -> None:
+    """Replace a stored finding's input, with all that stands beside it."""
+    from fuzz.runner.errors import Unfit
+    from fuzz.runner.findings import Store
+
+    try:
+        if len(data) < known.size or not known.shrunk:
+            Store(known.path.parent).smaller(target, known, data)
+    except (Unfit, OSError) as problem:
+        raise CouldNotRun(f"{known.path} stays as it was: {problem}") from problem
 
 
 def merge_corpora(*, names: tuple[str, ...], everything: bool, corpora: Path | None, into: Path | None) -> int:

@@ -29,8 +29,9 @@ _SEEDS: Final = 1_000_003  # between the seeds of two processes
 _LARGEST_SEED: Final = (1 << 31) - 1
 _PHASES: Final = (
     "fuzzing",
-    "shrinking",
+    "confirming",
     "growing",
+    "shrinking",
     "starting",
     "waiting",
     "done",

@@ -22,9 +22,9 @@ from fuzz.runner.errors import Unfit
 from fuzz.runner.signature import identity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from fuzz.runner.sandbox import InputOutcome
+    from fuzz.runner.alone.sandbox import InputOutcome
     from fuzz.runner.targets import Target
 
 VARIABLE: Final = "BINLOG_LAB_FINDINGS"
@@ -35,7 +35,11 @@ SCHEMA: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """The facts about a finding. ``reproduced``: whether it occurred again in a process without the fuzzer."""
+    """The facts about a finding.
+
+    ``checked``: whether its input ran again without the fuzzer; ``reproduced``: whether the finding occurred there.
+    ``shrunk``: whether it had its time to become smaller.
+    """
 
     target: str
     kind: str
@@ -49,6 +53,8 @@ class Finding:
     size_before: int
     size: int
     reproduced: bool = False
+    checked: bool = False
+    shrunk: bool = False
     peer: str = ""  # package and version
     replay: str = ""
     path: Path = Path()  # path of the input
@@ -58,6 +64,13 @@ class Finding:
         """Whether no earlier run has seen it."""
         return self.first_seen == self.last_seen
 
+    @property
+    def doubt(self) -> str:
+        """The reason why it may be none, in words; empty for a confirmed one."""
+        if self.reproduced:
+            return ""
+        return "not seen again without the fuzzer" if self.checked else "not yet confirmed"
+
 
 class Store:
     """The findings of one directory."""
@@ -65,7 +78,6 @@ class Store:
     def __init__(self, directory: Path) -> None:
         self.directory = directory.absolute()
         self._lock = threading.RLock()  # several processes of one target may find the same
-        self._logs: dict[str, Callable[[bytes], bytes]] = {}  # of peers: the log that an input stands for
         repository = next(
             (place for place in (self.directory, *self.directory.parents) if (place / ".git").exists()), None
         )
@@ -103,25 +115,29 @@ class Store:
         )
         if earlier is not None:
             finding = replace(earlier, last_seen=started, kit=__version__, message=outcome.message, trace=outcome.trace)
-        if target.peer:
-            self._logs[target.name] = getattr(target.module(), "log_of", bytes)
-        place.mkdir(parents=True, exist_ok=True)
         if earlier is None or len(data) < earlier.size:
-            path.write_bytes(data)
-            path.with_suffix(".original").write_bytes(data)
             finding = replace(finding, size=len(data), size_before=len(data))
-        self._write(finding)
+            _write(target, finding, data, original=data)
+        else:
+            _write(target, finding, path.read_bytes())
         return finding
 
-    def smaller(self, finding: Finding, data: bytes, *, reproduced: bool = True) -> Finding:
-        """Replace a finding's input by a shrunk one, unless another process of the target has shrunk it further."""
+    def confirmed(self, target: Target, finding: Finding, *, again: bool) -> Finding:
+        """Note that a finding's input ran again without the fuzzer, and whether the finding occurred there."""
+        with self._lock:
+            known = read(finding.path) or finding
+            finding = replace(known, checked=True, reproduced=known.reproduced or again)
+            _write(target, finding, finding.path.read_bytes())
+            return finding
+
+    def smaller(self, target: Target, finding: Finding, data: bytes, *, shrunk: bool = True) -> Finding:
+        """Replace a finding's input by a smaller one, unless another process of the target has a smaller one still."""
         with self._lock:
             earlier = read(finding.path)
-            if earlier is not None and earlier.reproduced and earlier.size <= len(data):
+            if earlier is not None and earlier.shrunk and earlier.size <= len(data):
                 return earlier
-            finding.path.write_bytes(data)
-            finding = replace(finding, size=len(data), reproduced=reproduced)
-            self._write(finding)
+            finding = replace(finding, size=len(data), checked=True, reproduced=True, shrunk=shrunk)
+            _write(target, finding, data)
             return finding
 
     @staticmethod
@@ -130,13 +146,27 @@ class Store:
         for suffix in (".bin", ".json", ".original", LOG, ".md"):
             finding.path.with_suffix(suffix).unlink(missing_ok=True)
 
-    def _write(self, finding: Finding) -> None:
-        facts: dict[str, Any] = {"schema": SCHEMA, **asdict(finding), "path": finding.path.name}
-        finding.path.with_suffix(".json").write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
-        if finding.peer:
-            log = self._logs[finding.target](finding.path.read_bytes())
-            finding.path.with_suffix(LOG).write_bytes(log)
-            finding.path.with_suffix(".md").write_text(report(finding), "utf-8")
+
+def _write(target: Target, finding: Finding, data: bytes, *, original: bytes | None = None) -> None:
+    """Write a finding's files: all of their contents stand beside them before the first is replaced."""
+    facts: dict[str, Any] = {"schema": SCHEMA, **asdict(finding), "path": finding.path.name}
+    files = {".json": json.dumps(facts, indent=1).encode() + b"\n", finding.path.suffix: data}
+    if finding.peer:
+        log = getattr(target.module(), "log_of", bytes)(data)
+        files |= {LOG: log, ".md": report(finding, log).encode()}
+    if original is not None:
+        files[".original"] = original
+    finding.path.parent.mkdir(parents=True, exist_ok=True)
+    written = [(_beside(finding.path.with_suffix(suffix), content), suffix) for suffix, content in files.items()]
+    for new, suffix in written:
+        new.replace(finding.path.with_suffix(suffix))
+
+
+def _beside(path: Path, content: bytes) -> Path:
+    """Write a file's content under another name beside it."""
+    new = path.with_name(f".{path.name}.new")
+    new.write_bytes(content)
+    return new
 
 
 def findings_directory() -> Path:
@@ -153,7 +183,8 @@ def read(path: Path) -> Finding | None:
     try:
         facts = json.loads(beside.read_text("utf-8"))
         known = {name: facts[name] for name in Finding.__dataclass_fields__ if name in facts}
-        return Finding(**{**known, "path": path})
+        before = dict.fromkeys(("checked", "shrunk"), known.get("reproduced", False))  # kits that had no such keys
+        return Finding(**{**before, **known, "path": path})
     except (OSError, ValueError, TypeError, AttributeError):
         return None
 
@@ -171,10 +202,9 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def report(finding: Finding) -> str:
-    """A report that the user can send to the vendor of a peer."""
+def report(finding: Finding, data: bytes) -> str:
+    """A report that the user can send to the vendor of a peer. ``data``: the log."""
     log = finding.path.with_suffix(LOG)
-    data = log.read_bytes()
     shown = data.hex(" ") if len(data) <= 512 else f"{data[:512].hex(' ')} … ({len(data):,} bytes in all)"
     return (
         f"# {finding.peer}: {finding.signature.split(' < ')[0]}\n\n"
@@ -199,8 +229,8 @@ def _slug(outcome: InputOutcome) -> str:
 def _package(target: Target) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
-    if not target.peer:
-        return ""
+    if not target.peer or not target.package:
+        return target.name if target.peer else ""
     try:
         return f"{target.package} {version(target.package)}"
     except PackageNotFoundError:

@@ -52,6 +52,7 @@ class Child:
     tail: list[str] = field(default_factory=list)
     process: subprocess.Popen[bytes] | None = None
     began: float | None = None  # when fuzzing began, after the imports
+    ended_by_us: bool = False  # its time was over, or the run must stop
 
     def __post_init__(self) -> None:
         self.artifacts.mkdir(parents=True, exist_ok=True)

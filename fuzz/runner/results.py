@@ -96,6 +96,8 @@ def _failure(finding: Finding) -> dict[str, Any]:
         "signature": finding.signature,
         "message": finding.message,
         "new": finding.is_new,
+        "confirmed": finding.reproduced,
+        "shrunk": finding.shrunk,
         "size": finding.size,
         "replay": finding.replay,
         "case_file": str(finding.path),

@@ -8,14 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.cli.main import run
+from fuzz.campaigns.known import Known
+from fuzz.runner.alone.sandbox import InputOutcome
 from fuzz.runner.findings import Store
-from fuzz.runner.sandbox import InputOutcome
 from fuzz.runner.targets import Target, own_targets
 
 if TYPE_CHECKING:
@@ -129,6 +131,30 @@ def test_a_finding_is_promoted_to_a_regression(
     assert run(["cases", "promote", str(finding.path), "-r", "FR1"]) == 2
     assert "not a binary log" in capsys.readouterr().err
     assert run(["cases", "promote", str(tmp_path / "none.bin")]) == 2
+
+
+def test_a_finding_of_a_peer_is_made_smaller(toy: Callable[[str], Target], tmp_path: Path) -> None:
+    target = replace(toy("bug"), peer=True)
+    store = Store(tmp_path)
+    outcome = InputOutcome("error", "AssertionError in toy_bug.check: assert kind != 66", "", "")
+    finding = store.add(target, b"TOYBxyz", outcome, seed=1, started="")
+    assert run(["fuzz", "minimize", str(finding.path), "--seconds", "60"]) == 0
+    assert finding.path.read_bytes() == b"TOYB\0"
+    assert finding.path.with_suffix(".binlog").read_bytes() == b"TOYB\0"
+
+
+def test_findings_about_servers_run_again_from_their_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kind = tmp_path / "server" / "streams" / "replica-crash-1"
+    kind.mkdir(parents=True)
+    Known(kind=("replica", "crash"), first="fuzz streams 7 replica/3/4").write(kind)
+    assert run(["fuzz", "replay", str(tmp_path)]) == 3
+    assert capsys.readouterr().out == (
+        f"ERROR  {kind}: no Case of it is stored, for it is no single event; again: binlog-lab fuzz server"
+        " --campaign streams --seed 7 --only replica/3/4\n"
+    )
+    (kind / "smallest.json").write_text("{}")
+    assert run(["fuzz", "replay", str(tmp_path)]) == 2
+    assert "smallest.json" in capsys.readouterr().err
 
 
 def processes_of(text: str) -> list[int]:

@@ -1,10 +1,10 @@
 """Runs inputs one by one, each in a forked process: a hang, a bomb or a crash ends only that process. No atheris.
 
-``python -m fuzz.runner.isolated MODULE SECONDS BYTES [growth]``. With ``growth`` it does not check the target's
+``python -m fuzz.runner.alone.isolated MODULE SECONDS BYTES [growth]``. With ``growth`` it does not check the target's
 invariant, but how its work grows (``fuzz.growth``). SECONDS is CPU time, so that a slow input on a busy machine does
-not count as a hang. The client is ``fuzz.runner.sandbox``. Inputs come on stdin as four bytes of length and the data.
-For each, a line of JSON goes out on stdout: kind (``passed``, ``error``, ``growth``, ``hang``, ``memory``, ``death``),
-signature, message, trace. The process ends when stdin does.
+not count as a hang. The client is ``fuzz.runner.alone.sandbox``. Inputs come on stdin as four bytes of length and the
+data. For each, a line of JSON goes out on stdout: kind (``passed``, ``error``, ``growth``, ``hang``, ``memory``,
+``death``), signature, message, trace, and further findings of the same input. The process ends when stdin does.
 """
 
 from __future__ import annotations
