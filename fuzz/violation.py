@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, NoReturn, ParamSpec, Self, TypeVar
 
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -29,6 +29,23 @@ class PeerDefect(Violation):
     comparison."""
 
     names_itself = True
+    others: tuple[PeerDefect, ...] = ()  # further ones that the same input shows
+    data: bytes | None = None  # a smaller input that shows it
+
+    def shown_by(self, data: bytes) -> Self:
+        """The same defect, with a smaller input that shows it."""
+        self.data = data
+        return self
+
+
+def together(defects: Sequence[PeerDefect]) -> PeerDefect:
+    """The first of some defects, with those of other rules behind it."""
+    by_rule: dict[str, PeerDefect] = {}
+    for defect in defects:
+        by_rule.setdefault(defect.rule, defect)
+    first, *others = by_rule.values()
+    first.others = tuple(others)
+    return first
 
 
 def require(holds: object, rule: str, *facts: object) -> None:

@@ -25,6 +25,7 @@ def run_targets(
     names: tuple[str, ...],
     everything: bool,
     peers: bool,
+    subjects: tuple[str, ...],
     seconds: float | None,
     runs: int | None,
     seed: int | None,
@@ -46,11 +47,15 @@ def run_targets(
 
     if seconds is not None and runs is not None:
         raise Usage("--seconds and --runs exclude each other")
-    targets = chosen(names, everything=everything, peers=peers)
+    targets = chosen(names, everything=everything, peers=peers, subjects=subjects)
     if seed is None:
         seed = 1 if runs is not None else secrets.randbelow(1 << 31)
     budget = Budget(
-        seconds=None if runs is not None else seconds or 60.0, runs=runs, seed=seed, timeout=timeout, corpora=corpora
+        seconds=None if runs is not None else seconds or 60.0,
+        runs=runs,
+        seed=seed,
+        timeout=timeout,
+        corpora=None if corpora is None else corpora.absolute(),
     )
     with _errors(), _report_directory(report) as write:
         require_atheris()

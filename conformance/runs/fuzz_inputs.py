@@ -35,6 +35,10 @@ def replay_inputs(files: tuple[Path, ...], name: str | None, timeout: int) -> in
         try:
             with Sandbox(target, timeout=timeout, growth=grows) as sandbox:
                 for path in paths:
+                    if words := _another_log(path, target):
+                        click.echo(f"ERROR  {target.name}  {path}: {words}")
+                        code = ExitCode.COULD_NOT_RUN
+                        continue
                     outcome = sandbox.run(_bytes(path))
                     click.echo(f"{'FIXED' if outcome.kind == PASSED else 'FAILED'}  {target.name}  {path}")
                     if outcome.kind == PASSED:
@@ -49,6 +53,18 @@ def replay_inputs(files: tuple[Path, ...], name: str | None, timeout: int) -> in
             click.echo(f"ERROR  {target.name}: {problem}")
             code = ExitCode.COULD_NOT_RUN
     return int(code)
+
+
+def _another_log(path: Path, target: Target) -> str:
+    """The reason why an input is not the finding any more: this kit makes another log of it."""
+    from fuzz.runner.findings import LOG, read
+
+    known, stored = read(path), path.with_suffix(LOG)
+    if known is None or not target.peer or not stored.is_file():
+        return ""
+    if stored.read_bytes() == getattr(target.module(), "log_of", bytes)(_bytes(path)):
+        return ""
+    return f"binlog-lab {known.kit} made the log beside it, and this one makes another log of the same input"
 
 
 def _server_findings(path: Path) -> list[Path]:
@@ -188,30 +204,58 @@ def write_targets(directory: Path, names: tuple[str, ...]) -> int:
     return int(ExitCode.OK)
 
 
-def chosen(names: tuple[str, ...], *, everything: bool, peers: bool = False) -> list[Target]:
-    """Targets by name, or all of a kind. Raises :class:`Usage`."""
-    from fuzz.runner.errors import UnknownTarget
+def chosen(
+    names: tuple[str, ...], *, everything: bool, peers: bool = False, subjects: tuple[str, ...] = ()
+) -> list[Target]:
+    """Targets by name, or all of a kind, and subjects. Raises :class:`Usage` and :class:`CouldNotRun`."""
+    from fuzz.runner.errors import Unfit, UnknownTarget
     from fuzz.runner.targets import find, own_targets, peer_targets
 
     try:
         targets = find(names)
     except UnknownTarget as problem:
         raise Usage(str(problem)) from problem
+    except Unfit as problem:
+        raise CouldNotRun(str(problem)) from problem
+    targets += map(_subject, subjects)
     targets += [*(own_targets() if everything else ()), *(peer_targets() if peers else ())]
     if not targets:
         raise Usage("no target: name one, or give --all", hint="binlog-lab fuzz list names them")
     return list(dict.fromkeys(targets))
 
 
+def _subject(spec: str) -> Target:
+    """A decoder as a target, after it has introduced itself."""
+    from conformance.cases.decoder_case import DECODE
+    from conformance.harness.decoders import OpenedSubject
+    from conformance.subjects.answers import SubjectUnavailable
+    from conformance.subjects.capabilities import COMMITTED, FILE, SERVER
+    from conformance.subjects.specs import SubjectSpecError
+    from fuzz.runner.targets import subject_target
+
+    try:
+        with OpenedSubject(spec, narrate) as opened:
+            hello = opened.hello
+    except SubjectSpecError as problem:
+        raise Usage(str(problem)) from problem
+    except SubjectUnavailable as problem:
+        raise CouldNotRun(f"subject {spec}: {problem}") from problem
+    if DECODE not in hello.roles:
+        raise Usage(f"subject {spec}: it has the roles {', '.join(hello.roles)}; fuzzing takes {DECODE}")
+    damages = FILE in hello.capabilities and not {SERVER, COMMITTED} & {*hello.capabilities}
+    return subject_target(spec, damages=damages, software=f"{hello.name} {hello.version}".strip())
+
+
 def _target_of(path: Path, name: str | None) -> Target:
     from fuzz.runner.errors import UnknownTarget
-    from fuzz.runner.findings import read
+    from fuzz.runner.findings import read, target_of
     from fuzz.runner.targets import find
 
     known = read(path)
-    wanted = name or (known.target if known is not None else path.absolute().parent.name)
     try:
-        return find([wanted])[0]
+        if known is not None and not name:
+            return target_of(known)
+        return find([name or path.absolute().parent.name])[0]
     except UnknownTarget as problem:
         raise Usage(f"{path}: {problem}", hint="--target says which one an input is for") from problem
 

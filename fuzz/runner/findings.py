@@ -11,21 +11,22 @@ import json
 import os
 import re
 import threading
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.servers.install.cache import data_root
+from conformance.subjects.specs import shown
 from conformance.version import __version__
 from fuzz.runner.errors import Unfit
 from fuzz.runner.signature import identity
+from fuzz.runner.targets import Target, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from fuzz.runner.alone.sandbox import InputOutcome
-    from fuzz.runner.targets import Target
 
 VARIABLE: Final = "BINLOG_LAB_FINDINGS"
 PEERS: Final = "peers"
@@ -56,6 +57,7 @@ class Finding:
     checked: bool = False
     shrunk: bool = False
     peer: str = ""  # package and version
+    words: dict[str, Any] = field(default_factory=dict)  # that load the target, where its name does not
     replay: str = ""
     path: Path = Path()  # path of the input
 
@@ -76,7 +78,7 @@ class Store:
     """The findings of one directory."""
 
     def __init__(self, directory: Path) -> None:
-        self.directory = directory.absolute()
+        self.directory = Path(os.path.normpath(directory.absolute()))
         self._lock = threading.RLock()  # several processes of one target may find the same
         repository = next(
             (place for place in (self.directory, *self.directory.parents) if (place / ".git").exists()), None
@@ -110,6 +112,7 @@ class Store:
             size_before=len(data),
             size=len(data),
             peer=_package(target),
+            words=_words(target),
             replay=f"binlog-lab fuzz replay {path}",
             path=path,
         )
@@ -226,11 +229,24 @@ def _slug(outcome: InputOutcome) -> str:
     return "-".join(word.lower() for word in named) or outcome.kind
 
 
+def target_of(finding: Finding) -> Target:
+    """The target of a stored finding. Raises :class:`~fuzz.runner.errors.UnknownTarget`."""
+    if not finding.words:
+        return find([finding.target])[0]
+    facts = {("module_name" if name == "module" else name): value for name, value in finding.words.items()}
+    return Target(finding.target, **facts, peer=bool(finding.peer), software=finding.peer)
+
+
+def _words(target: Target) -> dict[str, Any]:
+    """The words of a target that only its words find again."""
+    return asdict(replace(target.words, subject=shown(target.subject))) if target.subject or target.function else {}
+
+
 def _package(target: Target) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
     if not target.peer or not target.package:
-        return target.name if target.peer else ""
+        return (target.software or target.name) if target.peer else ""
     try:
         return f"{target.package} {version(target.package)}"
     except PackageNotFoundError:

@@ -61,7 +61,7 @@ def _subject(state: TargetState) -> dict[str, Any]:
     return {
         "id": target.name,
         "role": "peer" if target.peer else "target",
-        "version": target.package if target.peer else __version__,
+        "version": (target.software or target.package) if target.peer else __version__,
         "dialect": None,
         "capabilities": [],
     }

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from fuzz.runner import libfuzzer
 from fuzz.runner.alone import settle, triage
-from fuzz.runner.alone.sandbox import InputOutcome, SandboxEnded
+from fuzz.runner.alone.sandbox import InputOutcome
 from fuzz.runner.alone.settle import Seen
 from fuzz.runner.corpora import cached, write_inputs
 from fuzz.runner.errors import Unfit
@@ -123,7 +123,7 @@ class Runner:
             state.trouble = str(problem)
         except ImportError as problem:
             state.trouble = str(problem)
-        except (OSError, SandboxEnded) as problem:
+        except Exception as problem:  # noqa: BLE001 - one target's trouble ends no other target
             state.trouble = f"{type(problem).__name__}: {problem}"
         finally:
             state.phase, state.child = "done", None
@@ -156,7 +156,7 @@ class Runner:
     def _grow(self, inputs: list[Path]) -> None:
         """See how the target's work grows with some inputs; store what grows too fast."""
         state, budget = self.state, self._budget
-        if self._rest.left <= 0:
+        if self._rest.left <= 0 or self._target.subject:  # its inputs are decisions: longer ones make no longer logs
             return
         state.phase = "growing"
         seconds = None if budget.seconds is None else min(self._rest.left, max(1.0, budget.seconds / GROWTH_SHARE))
@@ -190,10 +190,13 @@ class Runner:
         watch = threading.Thread(target=self._watch, args=(child,))
         watch.start()
         found: list[str] = []
-        status = child.listen(lambda name: found.append(self._early(child, name)))
-        state.refresh()
-        state.child = None
-        watch.join()
+        try:
+            status = child.listen(lambda name: found.append(self._early(child, name)))
+            state.refresh()
+        finally:
+            child.end()
+            state.child = None
+            watch.join()
         if child.began is None and not self._stop.is_set():
             state.trouble = state.trouble or "did not start: " + " | ".join(child.tail[-6:])
             return
@@ -251,7 +254,7 @@ class Runner:
         kind = libfuzzer.kind_of(status)
         if kind is None or child.ended_by_us:
             if child.ended_by_us and not child.figures.read_all:
-                state.note = "its time was over before all inputs of earlier runs were run again"
+                state.note = "its time was over before all of its first inputs had run"
             elif state.edges is None:
                 state.trouble = f"no coverage: is any of {', '.join(self._target.instrument) or 'nothing'} used?"
             return

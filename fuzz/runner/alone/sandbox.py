@@ -9,8 +9,9 @@ import select
 import struct
 import subprocess
 import sys
+import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import inf
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -66,17 +67,19 @@ class Sandbox(Closing):
 
     def __init__(self, target: Target, *, timeout: float = TIMEOUT, memory: int = MEMORY, growth: bool = False) -> None:
         self._target = target
+        self._directory = tempfile.TemporaryDirectory(prefix="binlog-lab-fuzz-", ignore_cleanup_errors=True)
         self._process = subprocess.Popen(
             [
                 sys.executable,
                 "-m",
                 "fuzz.runner.alone.isolated",
-                target.module_name,
+                json.dumps(asdict(target.words)),
                 str(timeout),
                 str(memory),
                 *([GROWTH] if growth else []),
             ],
             env=environment(target),
+            cwd=self._directory.name,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -116,3 +119,4 @@ class Sandbox(Closing):
         except subprocess.TimeoutExpired:
             kill_group(self._process.pid)
             self._process.wait()
+        self._directory.cleanup()
