@@ -32,6 +32,15 @@ class PeerDefect(Violation):
     others: tuple[PeerDefect, ...] = ()  # further ones that the same input shows
     data: bytes | None = None  # a smaller input that shows it
 
+    def __str__(self) -> str:
+        """What differs: the rule, with the place and the two values where there are some."""
+        facts = [repr(fact)[:200] if not isinstance(fact, str) else fact[:200] for fact in self.args[1:]]
+        if len(facts) == 3:
+            return f"{self.rule}: {facts[0]} is {facts[1]} in the log, and arrives as {facts[2]}"
+        if len(facts) == 2:
+            return f"{self.rule}: expected {facts[0]}, got {facts[1]}"
+        return ": ".join([self.rule, *facts])
+
     def shown_by(self, data: bytes) -> Self:
         """The same defect, with a smaller input that shows it."""
         self.data = data

@@ -22,6 +22,7 @@ from conformance.version import __version__
 from fuzz.runner.errors import Unfit
 from fuzz.runner.signature import identity
 from fuzz.runner.targets import Target, find
+from fuzz.runner.vendor import report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,7 +157,7 @@ def _write(target: Target, finding: Finding, data: bytes, *, original: bytes | N
     files = {".json": json.dumps(facts, indent=1).encode() + b"\n", finding.path.suffix: data}
     if finding.peer:
         log = getattr(target.module(), "log_of", bytes)(data)
-        files |= {LOG: log, ".md": report(finding, log).encode()}
+        files |= {LOG: log, ".md": report(finding, target, log, finding.path.with_suffix(LOG).name).encode()}
     if original is not None:
         files[".original"] = original
     finding.path.parent.mkdir(parents=True, exist_ok=True)
@@ -203,22 +204,6 @@ def inputs_in(path: Path) -> Iterator[Path]:
 def now() -> str:
     """The present time in the findings' format."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def report(finding: Finding, data: bytes) -> str:
-    """A report that the user can send to the vendor of a peer. ``data``: the log."""
-    log = finding.path.with_suffix(LOG)
-    shown = data.hex(" ") if len(data) <= 512 else f"{data[:512].hex(' ')} … ({len(data):,} bytes in all)"
-    return (
-        f"# {finding.peer}: {finding.signature.split(' < ')[0]}\n\n"
-        f"An input of {len(data):,} bytes, found by fuzzing with binlog-lab {finding.kit}, makes it fail.\n"
-        "Until you have answered we keep it to ourselves.\n\n"
-        f"- software: {finding.peer}\n- what happens: {finding.kind}: {finding.message}\n"
-        f"- first seen: {finding.first_seen}\n\n"
-        f"The input ({log.name}, attached):\n\n```\n{shown}\n```\n\n"
-        f"What it ended with:\n\n```\n{finding.trace.strip()}\n```\n\n"
-        f"To see it again: `{finding.replay}`\n"
-    )
 
 
 def _slug(outcome: InputOutcome) -> str:

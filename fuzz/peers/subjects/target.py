@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from conformance.subjects import python_host
 from conformance.subjects.place import MODULES
 from conformance.subjects.specs import BUILTIN, builtin_clients, open_in_process, open_subject, parse_subject
+from fuzz.peers.comparison.vendor_lines import lines_of
 from fuzz.peers.subjects.defects import defects_of
 from fuzz.peers.subjects.inputs import input_of
 from fuzz.violation import PeerDefect, together
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from conformance.subjects.in_process import InProcess
     from conformance.subjects.place import Place
     from conformance.subjects.specs import SubjectSpec
+    from fuzz.peers.comparison.vendor_lines import Lines
     from fuzz.peers.subjects.inputs import Input
 
 SECONDS: Final = "10"  # for one answer
@@ -110,6 +112,10 @@ class SubjectTarget:
             log.unlink(missing_ok=True)
         raised = None if self._object is None else self._object.raised
         return defects_of(given, self._hello.capabilities, answer, raised, self._packages)
+
+    def vendor_lines(self, log: bytes, file: str) -> Lines:
+        """The lines with which the subject's vendor reads a log."""
+        return lines_of(self._spec).of(log, file)
 
     def log_of(self, data: bytes) -> bytes:
         """The log that these bytes stand for."""
