@@ -72,7 +72,13 @@ def list_() -> int:
 )
 @CORPORA
 @_FINDINGS
-@click.option("-o", "--report", type=click.Path(path_type=Path), metavar="DIR", help="Write DIR/results.json.")
+@click.option(
+    "-o",
+    "--report",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write DIR/results.json and the page DIR/index.html.",
+)
 def run(**options: Any) -> int:
     """Fuzz targets, each in a process of its own, and store the findings.
 

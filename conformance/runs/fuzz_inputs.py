@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def replay_inputs(files: tuple[Path, ...], name: str | None, timeout: int) -> int:
     """Run inputs again, each in a process of its own; return the exit code. ``name``: their target."""
     from fuzz.runner.alone.sandbox import GROWTH, PASSED, Sandbox, SandboxEnded
-    from fuzz.runner.findings import inputs_in, read
+    from fuzz.runner.findings import inputs_in, note_replay, read
 
     by_target: dict[tuple[Target, bool], list[Path]] = {}
     kinds = [kind for file in files for kind in _server_findings(file)]
@@ -40,6 +40,7 @@ def replay_inputs(files: tuple[Path, ...], name: str | None, timeout: int) -> in
                         code = ExitCode.COULD_NOT_RUN
                         continue
                     outcome = sandbox.run(_bytes(path))
+                    note_replay(path, fixed=outcome.kind == PASSED)
                     click.echo(f"{'FIXED' if outcome.kind == PASSED else 'FAILED'}  {target.name}  {path}")
                     if outcome.kind == PASSED:
                         continue

@@ -168,6 +168,7 @@ class Joined(TargetState):
         self.edges = max(known, default=None)
         self.features = max(part.features for part in self.parts)
         self.corpus = max(part.corpus for part in self.parts)
+        self.sample()
         self.findings = _together(self.parts)
         self.trouble = next((part.trouble for part in self.parts if part.trouble), "")
         self.note = next((part.note for part in self.parts if part.note), "")

@@ -104,7 +104,7 @@ def total(campaign: Campaign) -> str:
     processor = sum(state.processor for state in campaign.states)
     ended = ", interrupted" if campaign.interrupted else ""
     return (
-        f"{len(campaign.states)} targets, {executions:,} executions in {campaign.seconds:,.0f} s"
+        f"{counted(len(campaign.states), 'target')}, {executions:,} executions in {campaign.seconds:,.0f} s"
         f" ({processor:,.0f} s of the processor), {_progress(campaign)},"
         f" seed {campaign.budget.seed}{ended}"
     )

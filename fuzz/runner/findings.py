@@ -56,6 +56,7 @@ class Finding:
     size: int
     reproduced: bool = False
     checked: bool = False
+    fixed: str = ""  # when its input ran again without showing it
     shrunk: bool = False
     peer: str = ""  # package and version
     words: dict[str, Any] = field(default_factory=dict)  # that load the target, where its name does not
@@ -98,7 +99,7 @@ class Store:
             return self._add(target, data, outcome, seed=seed, started=started)
 
     def _add(self, target: Target, data: bytes, outcome: InputOutcome, *, seed: int, started: str) -> Finding:
-        place = self.directory / PEERS / target.name if target.peer else self.directory / target.name
+        place = self._place(target)
         path = place / f"{_slug(outcome)}-{identity(outcome.signature)}.bin"
         earlier = read(path) if path.exists() else None
         finding = Finding(
@@ -118,13 +119,22 @@ class Store:
             path=path,
         )
         if earlier is not None:
-            finding = replace(earlier, last_seen=started, kit=__version__, message=outcome.message, trace=outcome.trace)
+            finding = replace(
+                earlier, last_seen=started, kit=__version__, fixed="", message=outcome.message, trace=outcome.trace
+            )
         if earlier is None or len(data) < earlier.size:
             finding = replace(finding, size=len(data), size_before=len(data))
             _write(target, finding, data, original=data)
         else:
             _write(target, finding, path.read_bytes())
         return finding
+
+    def of(self, target: Target) -> list[Finding]:
+        """All findings of a target, also those of earlier runs."""
+        return [known for path in sorted(self._place(target).glob("*.bin")) if (known := read(path)) is not None]
+
+    def _place(self, target: Target) -> Path:
+        return self.directory / PEERS / target.name if target.peer else self.directory / target.name
 
     def confirmed(self, target: Target, finding: Finding, *, again: bool) -> Finding:
         """Note that a finding's input ran again without the fuzzer, and whether the finding occurred there."""
@@ -191,6 +201,16 @@ def read(path: Path) -> Finding | None:
         return Finding(**{**before, **known, "path": path})
     except (OSError, ValueError, TypeError, AttributeError):
         return None
+
+
+def note_replay(path: Path, *, fixed: bool) -> None:
+    """Note beside a stored finding whether its input still shows it."""
+    facts = path.with_suffix(".json")
+    known = read(path)
+    if known is None or fixed is bool(known.fixed):
+        return
+    told = {**json.loads(facts.read_text("utf-8")), "fixed": now() if fixed else ""}
+    _beside(facts, json.dumps(told, indent=1).encode() + b"\n").replace(facts)
 
 
 def inputs_in(path: Path) -> Iterator[Path]:

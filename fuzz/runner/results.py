@@ -83,6 +83,7 @@ def _target(campaign: Campaign, state: TargetState) -> dict[str, Any]:
         "features": state.features,
         "corpus": state.corpus,
         "findings": len(state.findings),
+        "history": [list(point) for point in state.history],
     }
 
 

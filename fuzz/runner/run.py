@@ -72,6 +72,7 @@ class TargetState:
     trouble: str = ""  # why the target could not run
     note: str = ""  # why the target ended early, although it ran
     child: Child | None = None
+    history: list[tuple[float, int, int]] = field(default_factory=list)  # seconds, executions, edges: where they grew
     earlier: tuple[int, float, float] = (0, 0.0, 0.0)  # executions, seconds and CPU seconds of children that have ended
 
     @property
@@ -91,6 +92,12 @@ class TargetState:
         if figures.edges is not None:
             self.edges = max(self.edges or 0, figures.edges)
         self.features, self.corpus = max(self.features, figures.features), figures.corpus or self.corpus
+        self.sample()
+
+    def sample(self) -> None:
+        """Note the edges where there are more than before."""
+        if self.edges is not None and (not self.history or self.edges > self.history[-1][2]):
+            self.history.append((round(self.seconds, 2), self.executions, self.edges))
 
 
 class Runner:
