@@ -167,7 +167,7 @@ def _write(target: Target, finding: Finding, data: bytes, *, original: bytes | N
     files = {".json": json.dumps(facts, indent=1).encode() + b"\n", finding.path.suffix: data}
     if finding.peer:
         log = getattr(target.module(), "log_of", bytes)(data)
-        files |= {LOG: log, ".md": report(finding, target, log, finding.path.with_suffix(LOG).name).encode()}
+        files |= {LOG: log, ".md": report(facts, target, log, finding.path.with_suffix(LOG).name).encode()}
     if original is not None:
         files[".original"] = original
     finding.path.parent.mkdir(parents=True, exist_ok=True)
