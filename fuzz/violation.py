@@ -33,7 +33,7 @@ class PeerDefect(Violation):
     data: bytes | None = None  # a smaller input that shows it
 
     def __str__(self) -> str:
-        """What differs: the rule, with the place and the two values where there are some."""
+        """Say the rule, with the place and the two values where there are some."""
         facts = [repr(fact)[:200] if not isinstance(fact, str) else fact[:200] for fact in self.args[1:]]
         if len(facts) == 3:
             return f"{self.rule}: {facts[0]} is {facts[1]} in the log, and arrives as {facts[2]}"

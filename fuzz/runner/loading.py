@@ -23,8 +23,9 @@ _MAX_LEN: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a target is loaded by. ``path``: the folder of its module; ``function``: of an own target.
+    """The words that load a target.
 
+    ``path``: the folder of its module. ``function``: the one that checks, in a target of one's own.
     ``subject``: a decoder, as ``conformance --subject`` takes it; ``folder`` and ``modules``: where it was started;
     ``damages``: whether it reads damaged logs too.
     """

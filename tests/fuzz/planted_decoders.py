@@ -44,7 +44,7 @@ TWENTY: Final[tuple[type[Reader], ...]] = (
 
 
 class Outcome(NamedTuple):
-    """What a decoder showed: its first finding, if one came and ran again alone, after seconds and executions."""
+    """The first finding about a decoder, if one came and ran again alone, after seconds and executions."""
 
     finding: Finding | None
     seconds: float
