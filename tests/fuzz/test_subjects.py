@@ -14,6 +14,7 @@ import pytest
 from conformance.cases.decoder_case import Allowed
 from conformance.subjects.answers import Answer, Failure
 from conformance.subjects.place import Place
+from conformance.subjects.specs import open_in_process
 from fuzz.peers.subjects.defects import READ_DAMAGE, SILENT, defects_of
 from fuzz.peers.subjects.inputs import input_of
 from fuzz.peers.subjects.target import SubjectTarget, packages_of
@@ -134,6 +135,33 @@ def test_what_each_transaction_shows_alone_is_the_finding(tmp_path: Path, monkey
     assert caught.value.data in target._input(data).parts
     assert caught.value.others == ()
     target.check(data)  # its rules are explained
+
+
+class Leftover(Reader):
+    """Gives the last change of the log before first, and loses every DELETE."""
+
+    def __init__(self) -> None:
+        self._last: list[Any] = []
+
+    def decode(self, path: str) -> Iterator[dict[str, Any]]:
+        changes = [change for change in super().decode(path) if change["operation"] != "delete"]
+        yield from (*self._last, *changes)
+        self._last = changes[-1:]
+
+
+def test_what_comes_of_an_earlier_log_is_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fuzz.peers.subjects.target.open_subject", open_in_process)
+    target = SubjectTarget(f"py:{__name__}:Leftover", Place(), damages=False)
+    target.APART = True
+    target.begin()
+    found: set[str] = set()
+    for number in range(40):
+        try:
+            target.check(decisions(number, SOUND))
+        except PeerDefect as defect:
+            found.update(map(signature_of, findings_in(defect)))
+    assert found == {"missing change: DELETE_ROWS_EVENT"}
 
 
 def test_an_answer_that_did_not_come_is_a_finding_whatever_the_log_is() -> None:

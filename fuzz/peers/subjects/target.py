@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from collections import Counter
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 SECONDS: Final = "10"  # for one answer
 _LAB: Final = frozenset(("conformance", "fuzz", "generators", "scenarios"))
+_TRIES: Final = 5  # of a rule that no subject shows which has read nothing before
 _MANY: Final = 24  # transactions of one log, for a decoder whose every request costs
 _WRITER: Final = ("fuzz.sound", "fuzz.peers", "generators")  # whose coverage leads the search where nothing else does
 
@@ -56,6 +58,8 @@ class SubjectTarget:
         self._hello: Hello | None = None
         self._logs = Path()
         self._number = 0
+        self._afresh: set[str] = set()  # rules that a subject showed which had read nothing before
+        self._tries: Counter[str] = Counter()
         self._explained: set[str] = set()  # rules of logs whose transactions show something alone
 
     @cached_property
@@ -78,6 +82,11 @@ class SubjectTarget:
         if self._place.modules:
             os.environ[MODULES] = os.pathsep.join(filter(None, (self._place.modules, os.environ.get(MODULES, ""))))
             sys.path[:0] = self._place.modules.split(os.pathsep)
+        self._open()
+
+    def _open(self) -> None:
+        if self._subject is not None:
+            self._subject.close()
         if self.APART:
             self._subject = open_subject(self._spec)
         else:
@@ -96,9 +105,23 @@ class SubjectTarget:
         if not rules - self._explained:
             return
         alone = [defect.shown_by(part) for part in given.parts for defect in self._defects(self._input(part))]
-        if alone:
+        found = [defect for defect in alone or found if self._shows_afresh(defect, data)]
+        if alone and found:
             self._explained |= rules
-        raise together(alone or found)
+        if found:
+            raise together(found)
+
+    def _shows_afresh(self, defect: PeerDefect, data: bytes) -> bool:
+        """Whether a subject that has read nothing before shows a defect, too: an input is a finding by itself alone.
+
+        A subject in this process is asked again in a process of its own, when its finding is confirmed.
+        """
+        if self.APART and defect.rule not in self._afresh and self._tries[defect.rule] < _TRIES:
+            self._tries[defect.rule] += 1
+            self._open()
+            again = self._defects(self._input(data if defect.data is None else defect.data))
+            self._afresh |= {one.rule for one in again}
+        return not self.APART or defect.rule in self._afresh
 
     def _defects(self, given: Input) -> list[PeerDefect]:
         assert self._subject is not None
