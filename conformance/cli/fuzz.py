@@ -93,7 +93,7 @@ def run(**options: Any) -> int:
     compared with those of the reference. py:MODULE:OBJECT runs inside the fuzzer, and its coverage leads the search.
     Other subjects get many transactions in each log.
 
-    The findings of a target are confirmed and made smaller for as long as it was fuzzed, at most.
+    The findings of a target are confirmed and made smaller for half the time of its fuzzing, at most.
     """
     from conformance.runs.fuzz_campaign import run_targets
 

@@ -39,14 +39,14 @@ def replay_inputs(files: tuple[Path, ...], name: str | None, timeout: int) -> in
                         click.echo(f"ERROR  {target.name}  {path}: {words}")
                         code = ExitCode.COULD_NOT_RUN
                         continue
-                    outcome = sandbox.run(_bytes(path))
+                    known = read(path)
+                    outcome = sandbox.run(_bytes(path)).like("" if known is None else known.signature)
                     note_replay(path, fixed=outcome.kind == PASSED)
                     click.echo(f"{'FIXED' if outcome.kind == PASSED else 'FAILED'}  {target.name}  {path}")
                     if outcome.kind == PASSED:
                         continue
                     code = max(code, ExitCode.NONCONFORMANT)
                     click.echo(f"  {outcome.kind}: {outcome.signature}")
-                    known = read(path)
                     if known is not None and known.signature != outcome.signature:
                         click.echo(f"  it was stored as {known.signature}")
                     click.echo(f"  {outcome.message}")
@@ -107,7 +107,7 @@ def minimize_input(*, file: Path, name: str | None, seconds: float, output: Path
     data = _bytes(file)
     known = read(file)
     with Sandbox(target, timeout=timeout, growth=known is not None and known.kind == GROWTH) as sandbox:
-        outcome = sandbox.run(data)
+        outcome = sandbox.run(data).like("" if known is None else known.signature)
     if outcome.kind == PASSED:
         raise Usage(f"{file}: {target.name} takes it, there is nothing to keep while it is made smaller")
     narrate(f"{target.name}: {outcome.signature}")

@@ -1,6 +1,6 @@
 """Fuzzes one target for its time: starts children one after another, and stores, confirms and shrinks findings.
 
-The time of fuzzing has a second one of the same length behind it, for all that is done with the findings together.
+The time of fuzzing has half of it once more behind it, for all that is done with the findings together.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ DEATHS: Final = 5  # processes ended by inputs with the same signature: more wou
 SHRINK_SECONDS: Final = 10.0
 GROWTH_SHARE: Final = 10  # one second of looking at growth for so many of fuzzing
 GROWTH_RUNS: Final = 2_500  # one input whose growth is looked at for so many executions
-LATE: Final = 1.5  # seconds over its time: libFuzzer ignores the clock while it reads a large corpus
+LATE: Final = 1.0  # seconds over its time: libFuzzer ignores the clock while it reads a large corpus
+WHOLE: Final = 2.5  # times the time of fuzzing: with starting, and all that comes behind
 STANDS: Final = 1.0  # seconds of one input, after which it may be one that hangs
 REST_SECONDS: Final = 120.0  # for the findings of a run whose budget is executions
 START_SECONDS: Final = 600.0  # seconds for the imports of a child; a busy machine takes long
@@ -53,7 +54,7 @@ class Budget:
     @property
     def rest(self) -> float:
         """Seconds behind the fuzzing, for all findings of a target together."""
-        return REST_SECONDS if self.seconds is None else self.seconds
+        return REST_SECONDS if self.seconds is None else self.seconds / 2
 
 
 @dataclass(slots=True)
@@ -136,6 +137,7 @@ class Runner:
             state.phase, state.child = "done", None
 
     def _children(self, scratch: Path) -> None:
+        begun = time.monotonic()
         budget, state = self._budget, self.state
         seeds = write_inputs(self._target, scratch / "seeds")
         (scratch / "inputs").write_text(",".join(map(str, seeds)), "utf-8")
@@ -150,10 +152,17 @@ class Runner:
             self._one(child, [*places, *([f"-seed_inputs=@{scratch / 'inputs'}"] if seeds else [])])
             if self._spent() or state.trouble or state.note:
                 break
+        self._shorten(begun)
         self._confirm(self._pending)
         if not (state.trouble or self._stop.is_set()):
             self._grow([path for place in places for path in Path(place).iterdir()] + seeds)
         self._shrink_all()
+
+    def _shorten(self, begun: float) -> None:
+        """Take what starting took too long from the time behind the fuzzing. ``begun``: the clock's value then."""
+        if self._budget.seconds is not None:
+            left = begun + WHOLE * self._budget.seconds - time.monotonic()
+            self._rest.left = min(self._rest.left, max(1.0, left))
 
     def _spent(self) -> bool:
         if self._budget.runs is not None:
@@ -248,6 +257,7 @@ class Runner:
 
     def _early(self, child: Child, name: str) -> str:
         """Store a new finding before any other work on it; return its name."""
+        self._bench.warm()
         self._store_one((child.artifacts / f"{name}.bin").read_bytes(), self._facts(child, name))
         return name
 

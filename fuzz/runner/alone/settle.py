@@ -77,6 +77,10 @@ class Bench(Closing):
         self._stop = stop
         self._sandbox: Sandbox | None = None
 
+    def warm(self) -> None:
+        """Start the process, whose imports take seconds, before it is needed."""
+        self._shared()
+
     def confirm_all(self, found: Sequence[Seen], until: float) -> Iterator[Confirmed]:
         """Run inputs again without the fuzzer, in their order, until the time is over."""
         for seen in found:
