@@ -34,6 +34,7 @@ class Growth(Exception):
     """Work or memory grows faster than the input. ``rule`` is the same for all inputs that show it."""
 
     names_itself = True
+    kind_of_finding = "growth"
 
     def __init__(self, rule: str, figures: Sequence[int]) -> None:
         super().__init__(f"{rule}: {', '.join(map(str, figures))} for each doubling of a part of the input")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, NoReturn, ParamSpec, Self, TypeVar
 
 from conformance.reference.errors import CodecError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -29,6 +29,32 @@ class PeerDefect(Violation):
     comparison."""
 
     names_itself = True
+    others: tuple[PeerDefect, ...] = ()  # further ones that the same input shows
+    data: bytes | None = None  # a smaller input that shows it
+
+    def __str__(self) -> str:
+        """Say the rule, with the place and the two values where there are some."""
+        facts = [repr(fact)[:200] if not isinstance(fact, str) else fact[:200] for fact in self.args[1:]]
+        if len(facts) == 3:
+            return f"{self.rule}: {facts[0]} is {facts[1]} in the log, and arrives as {facts[2]}"
+        if len(facts) == 2:
+            return f"{self.rule}: expected {facts[0]}, got {facts[1]}"
+        return ": ".join([self.rule, *facts])
+
+    def shown_by(self, data: bytes) -> Self:
+        """The same defect, with a smaller input that shows it."""
+        self.data = data
+        return self
+
+
+def together(defects: Sequence[PeerDefect]) -> PeerDefect:
+    """The first of some defects, with those of other rules behind it."""
+    by_rule: dict[str, PeerDefect] = {}
+    for defect in defects:
+        by_rule.setdefault(defect.rule, defect)
+    first, *others = by_rule.values()
+    first.others = tuple(others)
+    return first
 
 
 def require(holds: object, rule: str, *facts: object) -> None:

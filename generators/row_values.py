@@ -28,7 +28,7 @@ CHARSETS: Final = tuple(sorted({item.charset for item in COLLATIONS.values()} - 
 _COLLATIONS: Final = {
     charset: tuple(item.name for item in COLLATIONS.values() if item.charset == charset) for charset in CHARSETS
 }
-_TEXTS: Final = {"TINYTEXT": 255, "TEXT": 65_535, "MEDIUMTEXT": 1 << 24, "LONGTEXT": 1 << 32}
+TEXTS: Final = {"TINYTEXT": 255, "TEXT": 65_535, "MEDIUMTEXT": 1 << 24, "LONGTEXT": 1 << 32}
 _BLOBS: Final = {"TINYBLOB": 255, "BLOB": 65_535, "MEDIUMBLOB": 1 << 24, "LONGBLOB": 1 << 32}
 _WIDTHS: Final = {"TINYINT": 8, "SMALLINT": 16, "MEDIUMINT": 24, "INT": 32, "BIGINT": 64}
 _PRECISIONS: Final = (
@@ -81,7 +81,7 @@ def _shapes() -> tuple[Shape, ...]:
     found += [Shape(kind) for kind in ("YEAR", "DATE", "BINARY", "VARBINARY", *_BLOBS, *GEOMETRY)]
     found += [Shape(kind) for kind in ("JSON", "VECTOR") for _ in range(4)]
     found += [Shape(kind, "binary") for kind in ("ENUM", "SET")]
-    characters = ("CHAR", "VARCHAR", *_TEXTS, "ENUM", "SET")
+    characters = ("CHAR", "VARCHAR", *TEXTS, "ENUM", "SET")
     found += [Shape(kind, charset) for charset in CHARSETS for kind in characters]
     return tuple(Stream("row-values/shapes").shuffled(found))
 
@@ -323,8 +323,8 @@ def _string(draw: Draw, column: Column) -> bytes:
     """A string in the column's character set, not longer than the column."""
     assert column.charset is not None
     size = COLLATIONS[DEFAULT_COLLATIONS[column.charset]].max_bytes
-    if column.type in _TEXTS:
-        count = _length(draw, _TEXTS[column.type]) // size
+    if column.type in TEXTS:
+        count = _length(draw, TEXTS[column.type]) // size
     else:
         most = column.length if column.length is not None else 1
         count = draw.choice((most, 0, draw.below(most + 1), min(most, 5), min(most, 9)))

@@ -46,6 +46,13 @@ def list_() -> int:
 @click.argument("names", nargs=-1, metavar="[TARGET]…")
 @click.option("-a", "--all", "everything", is_flag=True, help="All targets of the lab's own decoders.")
 @click.option("--peers", is_flag=True, help="All targets against decoders of other projects.")
+@click.option(
+    "--subject",
+    "subjects",
+    multiple=True,
+    metavar="SUBJECT",
+    help="A decoder, as 'conformance --subject' takes it; repeatable.",
+)
 @click.option("--seconds", type=click.FloatRange(min=1), metavar="N", help="Time for each target [default: 60].")
 @click.option(
     "--runs",
@@ -65,13 +72,28 @@ def list_() -> int:
 )
 @CORPORA
 @_FINDINGS
-@click.option("-o", "--report", type=click.Path(path_type=Path), metavar="DIR", help="Write DIR/results.json.")
+@click.option(
+    "-o",
+    "--report",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write DIR/results.json and the page DIR/index.html.",
+)
 def run(**options: Any) -> int:
     """Fuzz targets, each in a process of its own, and store the findings.
 
     Inputs that reach new code are kept in a cache, and the next run continues from them. With --runs each target begins
     with the committed inputs alone (or those of --corpora): the same seed gives the same executions and edges. Needs
     atheris (pip install 'binlog-lab[fuzz]'). A finding in a peer (a decoder of others) counts only when it is new.
+
+    TARGET is a name of 'fuzz list', or a target of your own: ./my_target.py, a file with a function check(data), or an
+    entry point, MODULE:FUNCTION. It fails where the function raises.
+
+    --subject fuzzes a decoder: it gets sound logs, logs of generated updates, and damaged ones, and its row changes are
+    compared with those of the reference. py:MODULE:OBJECT runs inside the fuzzer, and its coverage leads the search.
+    Other subjects get many transactions in each log.
+
+    The findings of a target are confirmed and made smaller for half the time of its fuzzing, at most.
     """
     from conformance.runs.fuzz_campaign import run_targets
 

@@ -27,6 +27,8 @@ def replay(files: tuple[Path, ...], name: str | None, timeout: int) -> int:
 
     FILE is an input, or a folder of inputs. The folder of an input, or the file beside it, names its target. Each input
     runs in a process of its own. This command needs no fuzzer.
+
+    Findings of 'fuzz server' below a folder run again too, as 'replay' does it: on a server that the lab starts.
     """
     from conformance.runs.fuzz_inputs import replay_inputs
 

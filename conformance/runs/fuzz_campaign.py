@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from conformance.console import narrate
+from conformance.messages import counted
 from conformance.runs.fuzz_inputs import chosen
 from conformance.user_errors import CouldNotRun, Usage
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fuzz.runner.campaign import Campaign
+    from fuzz.runner.findings import Store
 
 
 def run_targets(
@@ -25,6 +27,7 @@ def run_targets(
     names: tuple[str, ...],
     everything: bool,
     peers: bool,
+    subjects: tuple[str, ...],
     seconds: float | None,
     runs: int | None,
     seed: int | None,
@@ -46,17 +49,21 @@ def run_targets(
 
     if seconds is not None and runs is not None:
         raise Usage("--seconds and --runs exclude each other")
-    targets = chosen(names, everything=everything, peers=peers)
+    targets = chosen(names, everything=everything, peers=peers, subjects=subjects)
     if seed is None:
         seed = 1 if runs is not None else secrets.randbelow(1 << 31)
     budget = Budget(
-        seconds=None if runs is not None else seconds or 60.0, runs=runs, seed=seed, timeout=timeout, corpora=corpora
+        seconds=None if runs is not None else seconds or 60.0,
+        runs=runs,
+        seed=seed,
+        timeout=timeout,
+        corpora=None if corpora is None else corpora.absolute(),
     )
     with _errors(), _report_directory(report) as write:
         require_atheris()
         store = Store(findings or findings_directory())
         amount = f"{runs:,} executions" if runs is not None else f"{budget.seconds:g} s"
-        narrate(f"{len(targets)} targets, {amount} each, seed {seed}")
+        narrate(f"{counted(len(targets), 'target')}, {amount} each, seed {seed}")
         if not COMMITTED.is_dir():
             narrate(
                 "the committed corpora are not installed: targets begin with their seeds and your own inputs; run in a"
@@ -68,26 +75,29 @@ def run_targets(
             )
         print_table(campaign, sys.stdout)
         narrate(total(campaign))
-        write(campaign)
+        write(campaign, store)
     return int(campaign.exit_code)
 
 
 @contextmanager
-def _report_directory(path: Path | None) -> Iterator[Callable[[Campaign], None]]:
-    """The directory for ``results.json``. It is checked before the run: a run whose report cannot be written is in
-    vain.
+def _report_directory(path: Path | None) -> Iterator[Callable[[Campaign, Store], None]]:
+    """The directory for ``results.json`` and the page. It is checked before the run: a run whose report cannot be
+    written is in vain.
     """
-    from conformance.report.directory import RESULTS, DirectoryInUseError, ReportError, taken
+    from conformance.report.directory import INDEX, RESULTS, DirectoryInUseError, ReportError, taken
+    from conformance.runs.fuzz_page import page
+    from fuzz.runner.display import total
     from fuzz.runner.results import results
 
     if path is None:
-        yield lambda _: None
+        yield lambda *_: None
         return
 
-    def write(campaign: Campaign) -> None:
+    def write(campaign: Campaign, store: Store) -> None:
         command_line = shlex.join(["binlog-lab", *sys.argv[1:]])
         (path / RESULTS).write_text(json.dumps(results(campaign, command_line), indent=1) + "\n", "utf-8")
-        narrate(f"results: {path / RESULTS}")
+        (path / INDEX).write_text(page(campaign, store, total(campaign)), "utf-8")
+        narrate(f"report: {path / INDEX}; results: {path / RESULTS}")
 
     try:
         with taken(path):

@@ -97,7 +97,7 @@ class Conversation:
             found = self._ask(child, method, parameters, seconds)
             if more := child.unasked(_SECOND_ANSWER):
                 raise Stopped(Failure.GARBLED, f"a line behind the answer: {quoted(more)}")
-            answer = _answer(method, found, child.stderr())
+            answer = answer_of(method, found, child.stderr())
         except Malformed as problem:
             answer = Answer(failure=Failure.GARBLED, detail=str(problem), stderr=self._end())
         except Stopped as stop:
@@ -168,7 +168,8 @@ def _result(answer: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _answer(method: str, answer: dict[str, Any], stderr: str) -> Answer:
+def answer_of(method: str, answer: dict[str, Any], stderr: str) -> Answer:
+    """Read the answer to one request; raises :class:`Malformed`."""
     stored = method in (ROWS, SDI)
     if "error" in answer:
         found = answer.get(method if stored else "changes") or []

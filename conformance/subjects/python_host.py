@@ -16,8 +16,11 @@ import json
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+Refused = Callable[[Exception], dict[str, Any]]
 
 
 def plain(value: Any) -> Any:
@@ -29,12 +32,16 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def load(name: str) -> Any:
-    """The object of ``MODULE:OBJECT``; the working directory is searched first."""
-    module, _, path = name.partition(":")
+def module_of(name: str) -> Any:
+    """The module of ``MODULE:OBJECT``; the working directory is searched first."""
     sys.path.insert(0, os.getcwd())  # noqa: PTH109 - a text is wanted
-    found: Any = importlib.import_module(module)
-    for part in path.split("."):
+    return importlib.import_module(name.partition(":")[0])
+
+
+def load(name: str) -> Any:
+    """The object of ``MODULE:OBJECT``."""
+    found: Any = module_of(name)
+    for part in name.partition(":")[2].split("."):
         found = getattr(found, part)
     return found() if isinstance(found, type) else found
 
@@ -45,7 +52,7 @@ def introduction(subject: Any, name: str) -> dict[str, Any]:
     return {"name": name, **own}
 
 
-def decode(read: Any, path: str, key: str = "changes") -> dict[str, Any]:
+def decode(read: Any, path: str, key: str, refused: Refused) -> dict[str, Any]:
     """The answer to ``decode``: a result, or an error with the changes before it. ``key``: what the answer has."""
     changes: list[Any] = []
     marks: list[Any] = []
@@ -55,7 +62,7 @@ def decode(read: Any, path: str, key: str = "changes") -> dict[str, Any]:
             is_mark = isinstance(item, dict) and set(item) == {"mark"}
             (marks if is_mark else changes).append(item["mark"] if is_mark else item)
     except Exception as problem:  # noqa: BLE001 - any exception of the subject is its refusal
-        return {"error": refusal(problem), **found}
+        return {"error": refused(problem), **found}
     return {"result": found}
 
 
@@ -65,8 +72,8 @@ def refusal(problem: Exception) -> dict[str, Any]:
     return {"code": type(problem).__name__, "message": str(problem)}
 
 
-def answer(subject: Any, name: str, request: dict[str, Any]) -> dict[str, Any]:
-    """The answer to one request, without its id."""
+def answer(subject: Any, name: str, request: dict[str, Any], refused: Refused = refusal) -> dict[str, Any]:
+    """The answer to one request, without its id. ``refused``: what becomes of the object's exceptions."""
     method = request.get("method")
     try:
         if method == "hello":
@@ -74,9 +81,10 @@ def answer(subject: Any, name: str, request: dict[str, Any]) -> dict[str, Any]:
         if method == "bye":
             return {"result": {}}
         if method == "decode":
-            return decode(subject.decode if hasattr(subject, "decode") else subject, request["path"])
+            read = subject.decode if hasattr(subject, "decode") else subject
+            return decode(read, request["path"], "changes", refused)
         if method in ("rows", "sdi"):
-            return decode(getattr(subject, method), request["path"], method)
+            return decode(getattr(subject, method), request["path"], method, refused)
         if method == "decode_json":
             return {"result": {"document": subject.decode_json(base64.b64decode(request["base64"]))}}
         if method == "apply":
@@ -84,7 +92,7 @@ def answer(subject: Any, name: str, request: dict[str, Any]) -> dict[str, Any]:
         if method == "print":
             return {"result": {"text": subject.print(request["path"])}}
     except Exception as problem:  # noqa: BLE001 - as above
-        return {"error": refusal(problem)}
+        return {"error": refused(problem)}
     return {"error": {"code": "unknown-method", "message": f"no method {method!r}"}}
 
 

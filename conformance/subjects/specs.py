@@ -20,6 +20,7 @@ from conformance.subjects.answers import Hello, Subject, SubjectUnavailable
 from conformance.subjects.capabilities import CAPABILITIES, FILE, ROLES
 from conformance.subjects.child import Limits
 from conformance.subjects.conversation import Conversation
+from conformance.subjects.in_process import InProcess
 from conformance.subjects.one_shot import PLACE, OneShot
 from conformance.subjects.protocol import Malformed, check_words
 from conformance.subjects.python_object import python_object
@@ -219,6 +220,12 @@ def open_subject(spec: SubjectSpec, narrate: Callable[[str], None] = lambda _: N
         found: Subject = _builtin().open(spec.target, source=spec.options.get("source", ""))
         return found
     return _OPENERS[spec.kind](spec, declared)
+
+
+def open_in_process(spec: SubjectSpec) -> InProcess:
+    """The Python object that a spec of the kind ``py`` names, in this process."""
+    declared = _declared(spec)
+    return InProcess(spec.target, capabilities=declared.get("capabilities"), called=spec.options.get("name", ""))
 
 
 def client_command(spec: SubjectSpec, narrate: Callable[[str], None] = lambda _: None) -> list[str]:

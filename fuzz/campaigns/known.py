@@ -35,6 +35,15 @@ class Known:
     first: str = ""  # campaign, seed and place of its first input
     kit: str = __version__
 
+    @property
+    def command(self) -> str:
+        """The command that gives its first input to a server again; empty where that was not noted."""
+        words = self.first.split(" ", 3)
+        if len(words) != 4:
+            return ""
+        _, campaign, seed, place = words
+        return f"binlog-lab fuzz server --campaign {campaign} --seed {seed} --only {place}"
+
     def write(self, directory: Path) -> None:
         """Write the facts into the directory of the kind."""
         facts = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -45,15 +54,17 @@ class Known:
 
 def read_known(root: Path) -> dict[tuple[str, ...], Known]:
     """The kinds whose directories are in ``root``; facts that cannot be read are no facts."""
-    found = {}
-    for path in sorted(root.glob(f"*/{FILE}")):
-        try:
-            facts = json.loads(path.read_text("utf-8"))
-            known = Known(
-                **{name: facts[name] for name in Known.__dataclass_fields__ if name in facts}
-                | {"kind": tuple(facts["kind"]), "stacks": Counter(facts["stacks"])}
-            )
-        except (OSError, ValueError, TypeError, KeyError):
-            continue
-        found[known.kind] = known
-    return found
+    every = (read_kind(path.parent) for path in sorted(root.glob(f"*/{FILE}")))
+    return {known.kind: known for known in every if known is not None}
+
+
+def read_kind(directory: Path) -> Known | None:
+    """The facts in the directory of a kind; ``None`` where they cannot be read."""
+    try:
+        facts = json.loads((directory / FILE).read_text("utf-8"))
+        return Known(
+            **{name: facts[name] for name in Known.__dataclass_fields__ if name in facts}
+            | {"kind": tuple(facts["kind"]), "stacks": Counter(facts["stacks"])}
+        )
+    except (OSError, ValueError, TypeError, KeyError):
+        return None

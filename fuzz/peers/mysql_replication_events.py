@@ -14,6 +14,7 @@ from conformance.reference.binlog.writer import FileWriter
 from conformance.reference.event_types import EventType
 from fuzz.peers.comparison.mysql_replication_facts import compare, printed_fact
 from fuzz.peers.comparison.refusals import reading
+from fuzz.peers.comparison.vendor_lines import MYSQL_REPLICATION
 from fuzz.sound.byte_draw import ByteDraw
 from fuzz.sound.events import event
 from fuzz.sound.logs import TIME, changes
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from conformance.reference.binlog.event import Body
     from conformance.reference.tables.table_map import TableMap
+    from fuzz.peers.comparison.vendor_lines import Lines
     from generators.draw import Draw
 
 PACKAGE: Final = "mysql-replication"
@@ -78,6 +80,11 @@ def _made(draw: Draw) -> _Made:
     if isinstance(body, PreviousGtids):
         return _Made(writer.start(body), body, 1)
     return _Made(writer.start() + writer.add(body), body, 2)
+
+
+def vendor_lines(log: bytes, file: str) -> Lines:
+    """The lines with which the peer's vendor reads a log."""
+    return MYSQL_REPLICATION.of(log, file)
 
 
 def check(data: bytes) -> None:

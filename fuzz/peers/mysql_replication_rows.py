@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fuzz.peers.comparison.refusals import reading
 from fuzz.peers.comparison.row_changes import compare
+from fuzz.peers.comparison.vendor_lines import MYSQL_REPLICATION
 from fuzz.sound.byte_draw import ByteDraw
 from fuzz.sound.logs import log
 
@@ -22,6 +23,7 @@ except ImportError:
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from fuzz.peers.comparison.vendor_lines import Lines
 PACKAGE: Final = "mysql-replication"
 MODULE: Final = "pymysqlreplication"
 INVARIANT: Final = "Row changes in a log that a server could have written come all, in order, and with their values."
@@ -42,6 +44,11 @@ def read(data: bytes) -> list[dict[str, Any]]:
 def log_of(data: bytes) -> bytes:
     """The log that these decisions make."""
     return log(ByteDraw(data))
+
+
+def vendor_lines(log: bytes, file: str) -> Lines:
+    """The lines with which the peer's vendor reads a log."""
+    return MYSQL_REPLICATION.of(log, file)
 
 
 def check(data: bytes) -> None:

@@ -29,8 +29,9 @@ _SEEDS: Final = 1_000_003  # between the seeds of two processes
 _LARGEST_SEED: Final = (1 << 31) - 1
 _PHASES: Final = (
     "fuzzing",
-    "shrinking",
+    "confirming",
     "growing",
+    "shrinking",
     "starting",
     "waiting",
     "done",
@@ -73,16 +74,21 @@ class Campaign:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code of the whole run. A peer's finding counts while it is new, ours as long as it exists."""
+        """The exit code of the whole run."""
         if self.interrupted:
             return ExitCode.INCOMPLETE
         # The run shows a missing peer as such; a run in which no target ran is no run.
         failed = [state for state in self.states if state.trouble]
         if any(not state.target.peer for state in failed) or len(failed) == len(self.states):
             return ExitCode.COULD_NOT_RUN
-        if any(not finding.peer or finding.is_new for state in self.states for finding in state.findings):
+        if any(self._counts(state, finding) for state in self.states for finding in state.findings):
             return ExitCode.NONCONFORMANT
         return ExitCode.INCOMPLETE if any(state.note for state in self.states) else ExitCode.OK
+
+    @staticmethod
+    def _counts(state: TargetState, finding: Finding) -> bool:
+        """Whether a finding fails the run: a peer's counts while it is new, every other one as long as it exists."""
+        return bool(not finding.peer or state.target.subject or finding.is_new)
 
     def _spent(self, state: TargetState) -> bool:
         if self.budget.runs is not None:
@@ -162,6 +168,7 @@ class Joined(TargetState):
         self.edges = max(known, default=None)
         self.features = max(part.features for part in self.parts)
         self.corpus = max(part.corpus for part in self.parts)
+        self.sample()
         self.findings = _together(self.parts)
         self.trouble = next((part.trouble for part in self.parts if part.trouble), "")
         self.note = next((part.note for part in self.parts if part.note), "")

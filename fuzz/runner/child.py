@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import importlib
 import importlib.util
 import json
 import mmap
@@ -29,7 +28,8 @@ import atheris
 
 from fuzz.coverage import Ways
 from fuzz.runner.launch import FINDING, READY
-from fuzz.runner.signature import function_in, identity, message_of, signature_of, trace_of
+from fuzz.runner.loading import Words, begin, load, runs_apart
+from fuzz.runner.signature import findings_in, function_in, identity, outcomes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -46,14 +46,16 @@ def main() -> None:
     sys.path[:0] = specification["path"]
     instrument = specification["instrument"]
     with _instrumenting(instrument, comparisons=specification["comparisons"]):
-        target = importlib.import_module(specification["module"])
+        target = load(Words(**specification["target"]))
+        begin(target)
     watcher = _Watcher(specification, target.check)
     mutate = getattr(target, "mutate", None)
     options: dict[str, Any] = {} if mutate is None else {"custom_mutator": mixed(mutate)}
     # Neither Setup nor Fuzz may see instrumented code before the limit stands: an input's length must surface at once.
     size = _address_space() + specification["memory"]
     atheris.Setup([sys.argv[2], *sys.argv[3:]], watcher.one, **options)
-    resource.setrlimit(resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))  # raised again in a merge
+    if not runs_apart(target):  # programs that it starts would inherit the limit
+        resource.setrlimit(resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))  # raised again in a merge
     _say(READY)
     atheris.Fuzz()
 
@@ -109,19 +111,17 @@ class _Watcher:
         self.one = one
 
     def _found(self, data: bytes, error: BaseException) -> None:
-        text = signature_of(error)
+        for one, facts in zip(findings_in(error), outcomes_of(error), strict=True):
+            self._one(data if (smaller := getattr(one, "data", None)) is None else smaller, facts)
+
+    def _one(self, data: bytes, facts: dict[str, Any]) -> None:
+        text = facts["signature"]
         function = function_in(text)
         if text in self._seen or len(self._seen) == _ALTOGETHER or self._functions[function] == _MOST:
             return
         self._seen.add(text)
         self._functions[function] += 1
         name = identity(text)
-        facts = {
-            "signature": text,
-            "kind": "memory" if isinstance(error, MemoryError) else "error",
-            "message": message_of(error),
-            "trace": trace_of(error),
-        }
         (self._artifacts / f"{name}.bin").write_bytes(data)
         (self._artifacts / f"{name}.json").write_text(json.dumps(facts), "utf-8")
         _say(FINDING + name)

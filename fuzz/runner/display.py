@@ -6,6 +6,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TextIO
 
+from conformance.messages import counted
 from fuzz.runner.campaign import Result
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def print_table(campaign: Campaign, file: TextIO) -> None:
             console.print(f"{state.target.name}: {text}", markup=False)
         for finding in state.findings:
             age = "" if finding.is_new else f" (known since {finding.first_seen})"
-            alone = "" if finding.reproduced else " (not seen again without the fuzzer)"
+            alone = f" ({finding.doubt})" if finding.doubt else ""
             console.print(
                 f"{state.target.name}: {finding.signature}{age}{alone}", style="red", markup=False, soft_wrap=True
             )
@@ -100,14 +101,25 @@ def print_table(campaign: Campaign, file: TextIO) -> None:
 def total(campaign: Campaign) -> str:
     """The result of the run in a sentence."""
     executions = sum(state.executions for state in campaign.states)
-    findings = sum(len(state.findings) for state in campaign.states)
     processor = sum(state.processor for state in campaign.states)
     ended = ", interrupted" if campaign.interrupted else ""
     return (
-        f"{len(campaign.states)} targets, {executions:,} executions in {campaign.seconds:,.0f} s"
-        f" ({processor:,.0f} s of the processor), {findings} findings,"
+        f"{counted(len(campaign.states), 'target')}, {executions:,} executions in {campaign.seconds:,.0f} s"
+        f" ({processor:,.0f} s of the processor), {_progress(campaign)},"
         f" seed {campaign.budget.seed}{ended}"
     )
+
+
+def _progress(campaign: Campaign) -> str:
+    """How far the work on the findings has come."""
+    found = [finding for state in campaign.states for finding in state.findings]
+    shrunk = sum(finding.shrunk or finding.size < finding.size_before for finding in found)
+    confirmed = sum(finding.reproduced for finding in found)
+    number = counted(len(found), "finding")
+    if all(finding.shrunk and finding.reproduced for finding in found):
+        return number
+    rest = ", the rest as first seen" if shrunk < len(found) else ""
+    return f"{number} ({confirmed} confirmed, {shrunk} shrunk{rest})"
 
 
 def _table(*more: str) -> Table:
@@ -136,7 +148,7 @@ def _figures(state: TargetState) -> list[str]:
 def living(campaign: Campaign, height: int) -> Table:
     """The live table: targets that run, targets that are done, as many as the screen holds."""
     table = _table("")
-    running = [state for state in campaign.states if state.phase in ("starting", "fuzzing", "shrinking", "growing")]
+    running = [state for state in campaign.states if state.phase not in ("waiting", "done")]
     done = [state for state in campaign.states if state.phase == "done"]
     waiting = len(campaign.states) - len(running) - len(done)
     room = max(1, height - len(running) - 3)

@@ -11,21 +11,23 @@ import json
 import os
 import re
 import threading
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.servers.install.cache import data_root
+from conformance.subjects.specs import shown
 from conformance.version import __version__
 from fuzz.runner.errors import Unfit
 from fuzz.runner.signature import identity
+from fuzz.runner.targets import Target, find
+from fuzz.runner.vendor import report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from fuzz.runner.sandbox import InputOutcome
-    from fuzz.runner.targets import Target
+    from fuzz.runner.alone.sandbox import InputOutcome
 
 VARIABLE: Final = "BINLOG_LAB_FINDINGS"
 PEERS: Final = "peers"
@@ -35,7 +37,11 @@ SCHEMA: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """The facts about a finding. ``reproduced``: whether it occurred again in a process without the fuzzer."""
+    """The facts about a finding.
+
+    ``checked``: whether its input ran again without the fuzzer; ``reproduced``: whether the finding occurred there.
+    ``shrunk``: whether it had its time to become smaller.
+    """
 
     target: str
     kind: str
@@ -49,7 +55,11 @@ class Finding:
     size_before: int
     size: int
     reproduced: bool = False
+    checked: bool = False
+    fixed: str = ""  # when its input ran again without showing it
+    shrunk: bool = False
     peer: str = ""  # package and version
+    words: dict[str, Any] = field(default_factory=dict)  # that load the target, where its name does not
     replay: str = ""
     path: Path = Path()  # path of the input
 
@@ -58,14 +68,20 @@ class Finding:
         """Whether no earlier run has seen it."""
         return self.first_seen == self.last_seen
 
+    @property
+    def doubt(self) -> str:
+        """The reason why it may be none, in words; empty for a confirmed one."""
+        if self.reproduced:
+            return ""
+        return "not seen again without the fuzzer" if self.checked else "not yet confirmed"
+
 
 class Store:
     """The findings of one directory."""
 
     def __init__(self, directory: Path) -> None:
-        self.directory = directory.absolute()
+        self.directory = Path(os.path.normpath(directory.absolute()))
         self._lock = threading.RLock()  # several processes of one target may find the same
-        self._logs: dict[str, Callable[[bytes], bytes]] = {}  # of peers: the log that an input stands for
         repository = next(
             (place for place in (self.directory, *self.directory.parents) if (place / ".git").exists()), None
         )
@@ -83,7 +99,7 @@ class Store:
             return self._add(target, data, outcome, seed=seed, started=started)
 
     def _add(self, target: Target, data: bytes, outcome: InputOutcome, *, seed: int, started: str) -> Finding:
-        place = self.directory / PEERS / target.name if target.peer else self.directory / target.name
+        place = self._place(target)
         path = place / f"{_slug(outcome)}-{identity(outcome.signature)}.bin"
         earlier = read(path) if path.exists() else None
         finding = Finding(
@@ -98,30 +114,44 @@ class Store:
             size_before=len(data),
             size=len(data),
             peer=_package(target),
+            words=_words(target),
             replay=f"binlog-lab fuzz replay {path}",
             path=path,
         )
         if earlier is not None:
-            finding = replace(earlier, last_seen=started, kit=__version__, message=outcome.message, trace=outcome.trace)
-        if target.peer:
-            self._logs[target.name] = getattr(target.module(), "log_of", bytes)
-        place.mkdir(parents=True, exist_ok=True)
+            finding = replace(
+                earlier, last_seen=started, kit=__version__, fixed="", message=outcome.message, trace=outcome.trace
+            )
         if earlier is None or len(data) < earlier.size:
-            path.write_bytes(data)
-            path.with_suffix(".original").write_bytes(data)
             finding = replace(finding, size=len(data), size_before=len(data))
-        self._write(finding)
+            _write(target, finding, data, original=data)
+        else:
+            _write(target, finding, path.read_bytes())
         return finding
 
-    def smaller(self, finding: Finding, data: bytes, *, reproduced: bool = True) -> Finding:
-        """Replace a finding's input by a shrunk one, unless another process of the target has shrunk it further."""
+    def of(self, target: Target) -> list[Finding]:
+        """All findings of a target, also those of earlier runs."""
+        return [known for path in sorted(self._place(target).glob("*.bin")) if (known := read(path)) is not None]
+
+    def _place(self, target: Target) -> Path:
+        return self.directory / PEERS / target.name if target.peer else self.directory / target.name
+
+    def confirmed(self, target: Target, finding: Finding, *, again: bool) -> Finding:
+        """Note that a finding's input ran again without the fuzzer, and whether the finding occurred there."""
+        with self._lock:
+            known = read(finding.path) or finding
+            finding = replace(known, checked=True, reproduced=known.reproduced or again)
+            _write(target, finding, finding.path.read_bytes())
+            return finding
+
+    def smaller(self, target: Target, finding: Finding, data: bytes, *, shrunk: bool = True) -> Finding:
+        """Replace a finding's input by a smaller one, unless another process of the target has a smaller one still."""
         with self._lock:
             earlier = read(finding.path)
-            if earlier is not None and earlier.reproduced and earlier.size <= len(data):
+            if earlier is not None and earlier.shrunk and earlier.size <= len(data):
                 return earlier
-            finding.path.write_bytes(data)
-            finding = replace(finding, size=len(data), reproduced=reproduced)
-            self._write(finding)
+            finding = replace(finding, size=len(data), checked=True, reproduced=True, shrunk=shrunk)
+            _write(target, finding, data)
             return finding
 
     @staticmethod
@@ -130,13 +160,27 @@ class Store:
         for suffix in (".bin", ".json", ".original", LOG, ".md"):
             finding.path.with_suffix(suffix).unlink(missing_ok=True)
 
-    def _write(self, finding: Finding) -> None:
-        facts: dict[str, Any] = {"schema": SCHEMA, **asdict(finding), "path": finding.path.name}
-        finding.path.with_suffix(".json").write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
-        if finding.peer:
-            log = self._logs[finding.target](finding.path.read_bytes())
-            finding.path.with_suffix(LOG).write_bytes(log)
-            finding.path.with_suffix(".md").write_text(report(finding), "utf-8")
+
+def _write(target: Target, finding: Finding, data: bytes, *, original: bytes | None = None) -> None:
+    """Write a finding's files: all of their contents stand beside them before the first is replaced."""
+    facts: dict[str, Any] = {"schema": SCHEMA, **asdict(finding), "path": finding.path.name}
+    files = {".json": json.dumps(facts, indent=1).encode() + b"\n", finding.path.suffix: data}
+    if finding.peer:
+        log = getattr(target.module(), "log_of", bytes)(data)
+        files |= {LOG: log, ".md": report(facts, target, log, finding.path.with_suffix(LOG).name).encode()}
+    if original is not None:
+        files[".original"] = original
+    finding.path.parent.mkdir(parents=True, exist_ok=True)
+    written = [(_beside(finding.path.with_suffix(suffix), content), suffix) for suffix, content in files.items()]
+    for new, suffix in written:
+        new.replace(finding.path.with_suffix(suffix))
+
+
+def _beside(path: Path, content: bytes) -> Path:
+    """Write a file's content under another name beside it."""
+    new = path.with_name(f".{path.name}.new")
+    new.write_bytes(content)
+    return new
 
 
 def findings_directory() -> Path:
@@ -153,9 +197,20 @@ def read(path: Path) -> Finding | None:
     try:
         facts = json.loads(beside.read_text("utf-8"))
         known = {name: facts[name] for name in Finding.__dataclass_fields__ if name in facts}
-        return Finding(**{**known, "path": path})
+        before = dict.fromkeys(("checked", "shrunk"), known.get("reproduced", False))  # kits that had no such keys
+        return Finding(**{**before, **known, "path": path})
     except (OSError, ValueError, TypeError, AttributeError):
         return None
+
+
+def note_replay(path: Path, *, fixed: bool) -> None:
+    """Note beside a stored finding whether its input still shows it."""
+    facts = path.with_suffix(".json")
+    known = read(path)
+    if known is None or fixed is bool(known.fixed):
+        return
+    told = {**json.loads(facts.read_text("utf-8")), "fixed": now() if fixed else ""}
+    _beside(facts, json.dumps(told, indent=1).encode() + b"\n").replace(facts)
 
 
 def inputs_in(path: Path) -> Iterator[Path]:
@@ -171,23 +226,6 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def report(finding: Finding) -> str:
-    """A report that the user can send to the vendor of a peer."""
-    log = finding.path.with_suffix(LOG)
-    data = log.read_bytes()
-    shown = data.hex(" ") if len(data) <= 512 else f"{data[:512].hex(' ')} … ({len(data):,} bytes in all)"
-    return (
-        f"# {finding.peer}: {finding.signature.split(' < ')[0]}\n\n"
-        f"An input of {len(data):,} bytes, found by fuzzing with binlog-lab {finding.kit}, makes it fail.\n"
-        "Until you have answered we keep it to ourselves.\n\n"
-        f"- software: {finding.peer}\n- what happens: {finding.kind}: {finding.message}\n"
-        f"- first seen: {finding.first_seen}\n\n"
-        f"The input ({log.name}, attached):\n\n```\n{shown}\n```\n\n"
-        f"What it ended with:\n\n```\n{finding.trace.strip()}\n```\n\n"
-        f"To see it again: `{finding.replay}`\n"
-    )
-
-
 def _slug(outcome: InputOutcome) -> str:
     """The readable beginning of a name: the error, and the function."""
     head = outcome.signature.split(":")[0]
@@ -196,11 +234,24 @@ def _slug(outcome: InputOutcome) -> str:
     return "-".join(word.lower() for word in named) or outcome.kind
 
 
+def target_of(finding: Finding) -> Target:
+    """The target of a stored finding. Raises :class:`~fuzz.runner.errors.UnknownTarget`."""
+    if not finding.words:
+        return find([finding.target])[0]
+    facts = {("module_name" if name == "module" else name): value for name, value in finding.words.items()}
+    return Target(finding.target, **facts, peer=bool(finding.peer), software=finding.peer)
+
+
+def _words(target: Target) -> dict[str, Any]:
+    """The words of a target that only its words find again."""
+    return asdict(replace(target.words, subject=shown(target.subject))) if target.subject or target.function else {}
+
+
 def _package(target: Target) -> str:
     from importlib.metadata import PackageNotFoundError, version
 
-    if not target.peer:
-        return ""
+    if not target.peer or not target.package:
+        return (target.software or target.name) if target.peer else ""
     try:
         return f"{target.package} {version(target.package)}"
     except PackageNotFoundError:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 from conformance.servers.child_process import kill_group
 from fuzz.runner import libfuzzer
 from fuzz.runner.errors import NoAtheris
+from fuzz.runner.loading import runs_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 MEMORY: Final = 1 << 30  # bytes of address space beyond the process's use after its imports
 TIMEOUT: Final = 10  # seconds for one input
+APART: Final = 12  # times the limit of one input, where the target's own limits end the programs that it starts
 RSS_LIMIT: Final = 3072  # MiB, in case the limit of the address space does not stop the process
 GRACE: Final = 5.0  # seconds between asking a process to end and ending it
 TAIL: Final = 40  # lines of stderr kept for a process that did not start
@@ -52,6 +54,7 @@ class Child:
     tail: list[str] = field(default_factory=list)
     process: subprocess.Popen[bytes] | None = None
     began: float | None = None  # when fuzzing began, after the imports
+    ended_by_us: bool = False  # its time was over, or the run must stop
 
     def __post_init__(self) -> None:
         self.artifacts.mkdir(parents=True, exist_ok=True)
@@ -110,7 +113,7 @@ class Child:
             "-entropic=0",  # libFuzzer's entropic schedule depends on the clock
             f"-reload={int(reload)}",
             f"-max_len={self.target.max_len}",
-            f"-timeout={self.timeout}",
+            f"-timeout={self.timeout * (APART if runs_apart(self.target.module()) else 1)}",
             f"-rss_limit_mb={RSS_LIMIT}",
             f"-artifact_prefix={self.artifacts}/",
             "-print_final_stats=0",
@@ -150,13 +153,18 @@ class Child:
                 self.process.wait(GRACE)
                 return
 
+    def end(self) -> None:
+        """End the child if it still runs."""
+        if self.process is not None and self.process.poll() is None:
+            self.stop()
+
     def _program(self, *, dies_with_us: bool) -> Path:
         """An executable file: libFuzzer starts its own name again, through a shell, for a merge."""
         specification = self.directory / "specification.json"
         specification.write_text(
             json.dumps(
                 {
-                    "module": self.target.module_name,
+                    "target": asdict(self.target.words),
                     "instrument": self.target.instrument,
                     "comparisons": self.target.comparisons,
                     "path": [self.target.path] if self.target.path else [],

@@ -11,6 +11,8 @@ _EVENT: Final = re.compile(r"^#(?P<runs>\d+)\t?\s*(?P<event>[A-Za-z]+)\s(?P<rest
 _FIGURE: Final = re.compile(r"\b(?P<name>cov|ft|corp|exec/s): (?P<value>\d+)")
 _FILE: Final = re.compile(r"Test unit written to (?P<path>.+)$")
 
+_BEHIND_FIRST: Final = ("INITED", "NEW", "REDUCE", "DONE")
+
 HANG: Final = 70
 OUT_OF_MEMORY: Final = 71
 CRASH: Final = 77
@@ -25,6 +27,7 @@ class Figures:
     features: int = 0
     corpus: int = 0
     artifact: str = ""
+    read_all: bool = False  # all inputs that were there at the beginning were run
 
     def read(self, line: str) -> None:
         """Take one line of stderr."""
@@ -35,6 +38,7 @@ class Figures:
                 self.edges = max(self.edges or 0, found["cov"])
             self.features = max(self.features, found.get("ft", 0))
             self.corpus = found.get("corp", self.corpus)
+            self.read_all = self.read_all or event["event"] in _BEHIND_FIRST
             return
         written = _FILE.search(line)
         if written is not None:

@@ -61,7 +61,7 @@ def _subject(state: TargetState) -> dict[str, Any]:
     return {
         "id": target.name,
         "role": "peer" if target.peer else "target",
-        "version": target.package if target.peer else __version__,
+        "version": (target.software or target.package) if target.peer else __version__,
         "dialect": None,
         "capabilities": [],
     }
@@ -83,6 +83,7 @@ def _target(campaign: Campaign, state: TargetState) -> dict[str, Any]:
         "features": state.features,
         "corpus": state.corpus,
         "findings": len(state.findings),
+        "history": [list(point) for point in state.history],
     }
 
 
@@ -96,6 +97,8 @@ def _failure(finding: Finding) -> dict[str, Any]:
         "signature": finding.signature,
         "message": finding.message,
         "new": finding.is_new,
+        "confirmed": finding.reproduced,
+        "shrunk": finding.shrunk,
         "size": finding.size,
         "replay": finding.replay,
         "case_file": str(finding.path),

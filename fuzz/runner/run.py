@@ -1,4 +1,7 @@
-"""Fuzzes one target for its time: starts children one after another, and stores, confirms and shrinks findings."""
+"""Fuzzes one target for its time: starts children one after another, and stores, confirms and shrinks findings.
+
+The time of fuzzing has half of it once more behind it, for all that is done with the findings together.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from fuzz.runner import libfuzzer, triage
+from fuzz.runner import libfuzzer
+from fuzz.runner.alone import settle, triage
+from fuzz.runner.alone.sandbox import InputOutcome
+from fuzz.runner.alone.settle import Seen
 from fuzz.runner.corpora import cached, write_inputs
 from fuzz.runner.errors import Unfit
 from fuzz.runner.launch import TIMEOUT, Child
-from fuzz.runner.sandbox import InputOutcome, SandboxEnded
 
 if TYPE_CHECKING:
     from fuzz.runner.findings import Finding, Store
@@ -25,7 +30,10 @@ DEATHS: Final = 5  # processes ended by inputs with the same signature: more wou
 SHRINK_SECONDS: Final = 10.0
 GROWTH_SHARE: Final = 10  # one second of looking at growth for so many of fuzzing
 GROWTH_RUNS: Final = 2_500  # one input whose growth is looked at for so many executions
-LATE: Final = 300.0  # seconds over its budget: libFuzzer ignores the clock while it reads a large corpus
+LATE: Final = 1.0  # seconds over its time: libFuzzer ignores the clock while it reads a large corpus
+WHOLE: Final = 2.5  # times the time of fuzzing: with starting, and all that comes behind
+STANDS: Final = 1.0  # seconds of one input, after which it may be one that hangs
+REST_SECONDS: Final = 120.0  # for the findings of a run whose budget is executions
 START_SECONDS: Final = 600.0  # seconds for the imports of a child; a busy machine takes long
 
 
@@ -42,6 +50,11 @@ class Budget:
     corpora: Path | None = None  # directory of the inputs, in place of the user's cache
     shrink_seconds: float = SHRINK_SECONDS
     processes: int = 1  # of one target, which share their inputs
+
+    @property
+    def rest(self) -> float:
+        """Seconds behind the fuzzing, for all findings of a target together."""
+        return REST_SECONDS if self.seconds is None else self.seconds / 2
 
 
 @dataclass(slots=True)
@@ -60,6 +73,7 @@ class TargetState:
     trouble: str = ""  # why the target could not run
     note: str = ""  # why the target ended early, although it ran
     child: Child | None = None
+    history: list[tuple[float, int, int]] = field(default_factory=list)  # seconds, executions, edges: where they grew
     earlier: tuple[int, float, float] = (0, 0.0, 0.0)  # executions, seconds and CPU seconds of children that have ended
 
     @property
@@ -79,6 +93,12 @@ class TargetState:
         if figures.edges is not None:
             self.edges = max(self.edges or 0, figures.edges)
         self.features, self.corpus = max(self.features, figures.features), figures.corpus or self.corpus
+        self.sample()
+
+    def sample(self) -> None:
+        """Note the edges where there are more than before."""
+        if self.edges is not None and (not self.history or self.edges > self.history[-1][2]):
+            self.history.append((round(self.seconds, 2), self.executions, self.edges))
 
 
 class Runner:
@@ -94,24 +114,30 @@ class Runner:
         self._stop = stop
         self._started = started
         self._deaths: Counter[str] = Counter()
+        self._rest = settle.Spending(budget.rest)
+        self._bench = settle.Bench(self._target, timeout=budget.timeout, stop=stop)
+        self._until: float | None = None  # the clock's value at which the time of fuzzing is over
+        self._pending: list[Seen] = []
+        self._confirmed: dict[str, Seen] = {}  # by signature, to be made smaller
 
     def run(self) -> None:
         """Run until the budget is spent. Failures are noted in the state."""
         state = self.state
         try:
             state.phase = "starting"
-            with tempfile.TemporaryDirectory(prefix="binlog-lab-fuzz-") as scratch:
+            with tempfile.TemporaryDirectory(prefix="binlog-lab-fuzz-") as scratch, self._bench:
                 self._children(Path(scratch))
         except Unfit as problem:
             state.trouble = str(problem)
         except ImportError as problem:
             state.trouble = str(problem)
-        except (OSError, SandboxEnded) as problem:
+        except Exception as problem:  # noqa: BLE001 - one target's trouble ends no other target
             state.trouble = f"{type(problem).__name__}: {problem}"
         finally:
             state.phase, state.child = "done", None
 
     def _children(self, scratch: Path) -> None:
+        begun = time.monotonic()
         budget, state = self._budget, self.state
         seeds = write_inputs(self._target, scratch / "seeds")
         (scratch / "inputs").write_text(",".join(map(str, seeds)), "utf-8")
@@ -124,33 +150,44 @@ class Runner:
         while not self._stop.is_set():
             child = Child(self._target, scratch / f"child-{len(list(scratch.glob('child-*')))}", timeout=budget.timeout)
             self._one(child, [*places, *([f"-seed_inputs=@{scratch / 'inputs'}"] if seeds else [])])
-            spent = state.executions >= budget.runs if budget.runs is not None else state.seconds > self._limit - 1
-            if spent or state.trouble or state.note:
+            if self._spent() or state.trouble or state.note:
                 break
+        self._shorten(begun)
+        self._confirm(self._pending)
         if not (state.trouble or self._stop.is_set()):
             self._grow([path for place in places for path in Path(place).iterdir()] + seeds)
+        self._shrink_all()
+
+    def _shorten(self, begun: float) -> None:
+        """Take what starting took too long from the time behind the fuzzing. ``begun``: the clock's value then."""
+        if self._budget.seconds is not None:
+            left = begun + WHOLE * self._budget.seconds - time.monotonic()
+            self._rest.left = min(self._rest.left, max(1.0, left))
+
+    def _spent(self) -> bool:
+        if self._budget.runs is not None:
+            return self.state.executions >= self._budget.runs
+        return self._until is not None and time.monotonic() > self._until - 1
 
     def _grow(self, inputs: list[Path]) -> None:
-        """See how the target's work grows with some inputs; store and shrink what grows too fast."""
+        """See how the target's work grows with some inputs; store what grows too fast."""
         state, budget = self.state, self._budget
+        if self._rest.left <= 0 or self._target.subject:  # its inputs are decisions: longer ones make no longer logs
+            return
         state.phase = "growing"
-        found = triage.growing(
-            self._target,
-            [path.read_bytes() for path in inputs],
-            seed=budget.seed,
-            timeout=budget.timeout,
-            stop=self._stop,
-            seconds=None if budget.seconds is None else max(1.0, budget.seconds / GROWTH_SHARE),
-            count=None if budget.runs is None else budget.runs // GROWTH_RUNS,
-        )
-        for data, outcome in found:
-            finding = self._store_one(data, outcome)
-            if not finding.reproduced:
-                self._shrink(finding, data, outcome)
-
-    @property
-    def _limit(self) -> float:
-        return float(self._budget.seconds or 0)
+        seconds = None if budget.seconds is None else min(self._rest.left, max(1.0, budget.seconds / GROWTH_SHARE))
+        with self._rest.spent():
+            found = triage.growing(
+                self._target,
+                [path.read_bytes() for path in inputs],
+                seed=budget.seed,
+                timeout=budget.timeout,
+                stop=self._stop,
+                seconds=seconds,
+                count=None if budget.runs is None else budget.runs // GROWTH_RUNS,
+            )
+            for data, outcome in found:
+                self._note(Seen(data, outcome), again=True)
 
     def _one(self, child: Child, places: list[str]) -> None:
         """Run one child to its end, and store its findings."""
@@ -162,21 +199,26 @@ class Runner:
         if budget.runs is not None:
             options.append(f"-runs={budget.runs - state.executions}")
         else:
-            options.append(f"-max_total_time={max(1, round(self._limit - state.seconds))}")
+            left = budget.seconds or 0.0
+            left = left if self._until is None else self._until - time.monotonic()
+            options.append(f"-max_total_time={max(1, round(left))}")
         child.start([*places, *options])
         watch = threading.Thread(target=self._watch, args=(child,))
         watch.start()
         found: list[str] = []
-        status = child.listen(lambda name: found.append(self._early(child, name)))
-        state.refresh()
-        state.child = None
-        watch.join()
+        try:
+            status = child.listen(lambda name: found.append(self._early(child, name)))
+            state.refresh()
+        finally:
+            child.end()
+            state.child = None
+            watch.join()
         if child.began is None and not self._stop.is_set():
             state.trouble = state.trouble or "did not start: " + " | ".join(child.tail[-6:])
             return
-        state.phase = "shrinking"
-        for name in found:
-            self._settle(child.artifacts / f"{name}.bin", self._facts(child, name))
+        self._pending += [
+            Seen((child.artifacts / f"{name}.bin").read_bytes(), self._facts(child, name)) for name in found
+        ]
         if not self._stop.is_set() and not state.trouble:
             self._ended(child, status)
 
@@ -185,35 +227,52 @@ class Runner:
         process = child.process
         assert process is not None
         start = time.monotonic()
+        moved, executions = start, 0
         while process.poll() is None:
-            if child.began is not None:
-                self.state.phase = "fuzzing"
-                late = self._budget.runs is None and child.seconds > self._limit + 2 * self._budget.timeout + LATE
+            now = time.monotonic()
+            if child.began is None:
+                late = now - start > START_SECONDS
+                if late:
+                    self.state.trouble = f"did not start within {START_SECONDS:g} s, and was ended"
             else:
-                late = time.monotonic() - start > START_SECONDS
-            if late:
-                told = "did not end in time" if child.began is not None else f"did not start within {START_SECONDS:g} s"
-                self.state.trouble = f"{told}, and was ended"
+                self.state.phase = "fuzzing"
+                if child.executions() != executions:
+                    moved, executions = now, child.executions()
+                # An input that takes long may be one that hangs: libFuzzer ends it, and writes it down.
+                more = self._budget.timeout + 1 if now - moved > STANDS else 0
+                late = now > self._end_of(child) + LATE + more
             if late or self._stop.is_set():
+                child.ended_by_us = True
                 child.stop()
                 return
             time.sleep(0.05)
 
+    def _end_of(self, child: Child) -> float:
+        """The clock's value at which the time of fuzzing is over, which begins with the first child's first input."""
+        if self._budget.seconds is None or child.began is None:
+            return float("inf")
+        if self._until is None:
+            self._until = child.began + self._budget.seconds
+        return self._until
+
     def _early(self, child: Child, name: str) -> str:
         """Store a new finding before any other work on it; return its name."""
+        self._bench.warm()
         self._store_one((child.artifacts / f"{name}.bin").read_bytes(), self._facts(child, name))
         return name
 
     @staticmethod
     def _facts(child: Child, name: str) -> InputOutcome:
-        return InputOutcome(**json.loads((child.artifacts / f"{name}.json").read_text("utf-8")))
+        return InputOutcome.of(json.loads((child.artifacts / f"{name}.json").read_text("utf-8")))
 
     def _ended(self, child: Child, status: int) -> None:
         """Note the meaning of the child's exit status."""
         state = self.state
         kind = libfuzzer.kind_of(status)
-        if kind is None:
-            if state.edges is None:
+        if kind is None or child.ended_by_us:
+            if child.ended_by_us and not child.figures.read_all:
+                state.note = "its time was over before all of its first inputs had run"
+            elif state.edges is None:
                 state.trouble = f"no coverage: is any of {', '.join(self._target.instrument) or 'nothing'} used?"
             return
         words = libfuzzer.words_of(status)
@@ -222,35 +281,53 @@ class Runner:
             self._store_one(b"", triage.unseen("death", f"{words}, and no input was written down"))
             state.note = f"{words}, and no input was written down"
             return
-        outcome = self._settle(Path(child.figures.artifact), triage.unseen(kind, words))
+        outcome = triage.unseen(kind, words)
+        for confirmed in self._confirm([Seen(Path(child.figures.artifact).read_bytes(), outcome)]):
+            outcome = confirmed.outcome
         self._deaths[outcome.signature] += 1
         if self._deaths[outcome.signature] >= DEATHS:
             state.note = f"ended after {DEATHS} processes that were ended by the same: {outcome.signature}"
 
-    def _settle(self, path: Path, seen: InputOutcome) -> InputOutcome:
-        """Confirm, store and shrink a finding."""
-        state, budget = self.state, self._budget
-        state.phase = "shrinking"
-        data = path.read_bytes()
-        if self._stop.is_set():
-            self._store_one(data, seen)
-            return seen
-        outcome, again = triage.confirm(self._target, data, seen, timeout=budget.timeout)
-        if seen.kind == "hang" and not again:
-            return triage.unseen("slow", "a limit of time that the input keeps by itself")  # the machine was busy
-        if outcome.signature != seen.signature:
-            self._replace(seen)
-        finding = self._store_one(data, outcome)
-        if again and not finding.reproduced:
-            self._shrink(finding, data, outcome)
-        return outcome
+    def _confirm(self, found: list[Seen]) -> list[settle.Confirmed]:
+        """Run findings again without the fuzzer, as long as there is time, and store what that gives."""
+        self.state.phase = "confirming"
+        done = []
+        with self._rest.spent() as until:
+            for confirmed in self._bench.confirm_all(found, until):
+                done.append(confirmed)
+                if confirmed.was_busy:
+                    continue
+                if confirmed.outcome.signature != confirmed.seen.outcome.signature:
+                    self._replace(confirmed.seen.outcome)
+                self._note(Seen(confirmed.seen.data, confirmed.outcome), again=confirmed.again)
+        for seen in found[len(done) :]:
+            self._store_one(seen.data, seen.outcome)
+        return done
 
-    def _shrink(self, finding: Finding, data: bytes, outcome: InputOutcome) -> None:
-        budget = self._budget
-        small = triage.smallest(
-            self._target, data, outcome, timeout=budget.timeout, seconds=budget.shrink_seconds, stop=self._stop
-        )
-        self._keep(self._store.smaller(finding, small))
+    def _note(self, seen: Seen, *, again: bool) -> None:
+        """Store a finding that ran again without the fuzzer."""
+        finding = self._store_one(seen.data, seen.outcome)
+        finding = self._store.confirmed(self._target, finding, again=again)
+        self._keep(finding)
+        if again and not finding.shrunk:
+            self._confirmed[finding.signature] = seen
+
+    def _shrink_all(self) -> None:
+        """Make the confirmed findings smaller, each in its share of the time that is left."""
+        self.state.phase = "shrinking"
+        todo = [finding for finding in self.state.findings if finding.signature in self._confirmed]
+        for number, finding in enumerate(todo):
+            if self._stop.is_set() or self._rest.left <= 0:
+                return
+            share = self._rest.left / (len(todo) - number)
+            with self._rest.spent() as until:
+                small = self._bench.shrink(
+                    self._confirmed[finding.signature],
+                    seconds=self._budget.shrink_seconds,
+                    share=share,
+                    until=until,
+                )
+                self._keep(self._store.smaller(self._target, finding, small.data, shrunk=small.done))
 
     def _store_one(self, data: bytes, outcome: InputOutcome) -> Finding:
         finding = self._store.add(self._target, data, outcome, seed=self._budget.seed, started=self._started)

@@ -12,7 +12,7 @@ import linecache
 import re
 import sys
 import traceback
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -53,6 +53,21 @@ def signature_of(error: BaseException) -> str:
     if isinstance(rule, str):
         return signature(kind, places, rule)
     return signature(kind, places, frames[-1].line if frames else "")
+
+
+def outcomes_of(error: BaseException) -> list[dict[str, Any]]:
+    """The facts of each finding that a target's error stands for, the error's own first."""
+    return [_facts(one) for one in findings_in(error)]
+
+
+def findings_in(error: BaseException) -> tuple[BaseException, ...]:
+    """The findings that a target's error stands for, itself first."""
+    return (error, *getattr(error, "others", ()))
+
+
+def _facts(error: BaseException) -> dict[str, Any]:
+    kind = "memory" if isinstance(error, MemoryError) else getattr(error, "kind_of_finding", "error")
+    return {"kind": kind, "signature": signature_of(error), "message": message_of(error), "trace": trace_of(error)}
 
 
 def signature_of_dump(kind: str, dump: str, modules: Mapping[str, str], *, outermost: bool) -> str:

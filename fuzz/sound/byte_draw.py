@@ -14,6 +14,16 @@ class ByteDraw(Draw):
         self._data = data
         self._place = 0
 
+    @property
+    def place(self) -> int:
+        """The number of bytes that are read."""
+        return self._place
+
+    @property
+    def spent(self) -> bool:
+        """Whether all bytes are read, so that every further decision is the simplest one."""
+        return self._place >= len(self._data)
+
     def below(self, n: int, /) -> int:
         if n <= 0:
             raise ValueError(f"nothing is below {n}")

@@ -34,6 +34,8 @@ _SHAPES: Final = {
     for kind in sorted({shape.type for shape in row_values.SHAPES})
 }
 _MEMBERS: Final = 9  # of an ENUM or SET: more would be most of the log
+_SHORT: Final = 40  # characters of a text, but for a long one now and then
+_LENGTHS: Final = (_SHORT, 255, 256, 300)  # of long texts: around what one byte can count
 _DAYS: Final = ((2024, 2, 29), (0, 0, 0), (2024, 0, 0), (2024, 5, 0), (2024, 2, 31), (1, 1, 1), (9999, 12, 31))
 _GEOMETRIES: Final = (
     struct.pack("<IBIdd", 0, 1, 1, 1.0, -2.5),
@@ -93,9 +95,11 @@ def value(draw: Draw, made: Column) -> Value | None:
 def _text(draw: Draw, made: Column) -> bytes:
     """Characters of the column's character set. A CHAR is stored without the spaces that fill it."""
     assert made.charset is not None
-    most = min(made.length if made.length is not None else 40, 40)
+    most = min(made.length if made.length is not None else _SHORT, _SHORT)
     collation = DEFAULT_COLLATIONS[made.charset] if made.collation is None else COLLATION_IDS[made.collation]
     codes = [row_values.character(draw, made.charset) for _ in range(draw.below(most + 1))]
+    if len(codes) == _SHORT and (made.length or row_values.TEXTS.get(made.type, 0)) >= _LENGTHS[-1]:
+        codes = (codes * _LENGTHS[-1])[: draw.choice(_LENGTHS)]
     text = b"".join(code for code in codes if _is_text(code, collation))
     if made.type == "CHAR":
         text = text.rstrip(b" ")

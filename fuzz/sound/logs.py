@@ -24,6 +24,8 @@ from generators import scalars
 from generators.draw import mix
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conformance.reference.binlog.event import Body
     from conformance.reference.binlog.rows import RowsBody
     from conformance.reference.tables.columns import Value
@@ -40,21 +42,31 @@ _COUNTS: Final = mix((1, 8), (2, 5), (3, 3), (9, 1))
 
 def log(draw: Draw) -> bytes:
     """A log with the changes of one transaction."""
+    return log_of(draw, lambda number: number < 1)
+
+
+def log_of(draw: Draw, more: Callable[[int], bool]) -> bytes:
+    """A log of transactions, each with the changes of one table. ``more``: whether one follows so many."""
     algorithm = Checksum.NONE if draw.below(8) == 7 else Checksum.CRC32
-    compressed = draw.below(24) == 23
     writer = FileWriter(format=FormatDescription(algorithm=algorithm), timestamp=TIME)
     out = writer.start()
-    gtid = Gtid(uuid=SOURCE, gno=1 + draw.below(9), immediate_commit_timestamp=TIME * 10**6,
-                immediate_server_version=90704)  # fmt: skip
-    described, rows = changes(draw)
-    bodies: list[Body] = [begin(described.schema, update=True), described, rows, Xid(xid=7)]
-    return out + writer.group(gtid, [writer.compressed(bodies)] if compressed else bodies)
+    number = gno = 0
+    while more(number):
+        compressed = draw.below(24) == 23
+        gno += 1 + draw.below(9)
+        gtid = Gtid(uuid=SOURCE, gno=gno, immediate_commit_timestamp=TIME * 10**6,
+                    immediate_server_version=90704)  # fmt: skip
+        described, rows = changes(draw, 90 + number)
+        bodies: list[Body] = [begin(described.schema, update=True), described, rows, Xid(xid=7 + number)]
+        out += writer.group(gtid, [writer.compressed(bodies)] if compressed else bodies)
+        number += 1
+    return out
 
 
-def changes(draw: Draw) -> tuple[TableMap, RowsBody]:
+def changes(draw: Draw, table_id: int = 90) -> tuple[TableMap, RowsBody]:
     """A TABLE_MAP, and an event with one to three rows of its table."""
     made = table(draw)
-    described = table_map(made, "FULL", table_id=90)
+    described = table_map(made, "FULL", table_id=table_id)
     code = draw.choice(_CODES)
     before, after = _image(draw, made), _image(draw, made)
     rows = []

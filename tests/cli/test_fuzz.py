@@ -8,14 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from conformance.cli.main import run
+from conformance.subjects.answers import Hello
+from conformance.subjects.one_shot import OneShot
+from fuzz.campaigns.known import Known
+from fuzz.runner.alone.sandbox import InputOutcome
 from fuzz.runner.findings import Store
-from fuzz.runner.sandbox import InputOutcome
 from fuzz.runner.targets import Target, own_targets
 
 if TYPE_CHECKING:
@@ -129,6 +133,70 @@ def test_a_finding_is_promoted_to_a_regression(
     assert run(["cases", "promote", str(finding.path), "-r", "FR1"]) == 2
     assert "not a binary log" in capsys.readouterr().err
     assert run(["cases", "promote", str(tmp_path / "none.bin")]) == 2
+
+
+def test_a_finding_of_a_peer_is_made_smaller(toy: Callable[[str], Target], tmp_path: Path) -> None:
+    target = replace(toy("bug"), peer=True)
+    store = Store(tmp_path)
+    outcome = InputOutcome("error", "AssertionError in toy_bug.check: assert kind != 66", "", "")
+    finding = store.add(target, b"TOYBxyz", outcome, seed=1, started="")
+    assert run(["fuzz", "minimize", str(finding.path), "--seconds", "60"]) == 0
+    assert finding.path.read_bytes() == b"TOYB\0"
+    assert finding.path.with_suffix(".binlog").read_bytes() == b"TOYB\0"
+
+
+def test_findings_about_servers_run_again_from_their_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kind = tmp_path / "server" / "streams" / "replica-crash-1"
+    kind.mkdir(parents=True)
+    Known(kind=("replica", "crash"), first="fuzz streams 7 replica/3/4").write(kind)
+    assert run(["fuzz", "replay", str(tmp_path)]) == 3
+    assert capsys.readouterr().out == (
+        f"ERROR  {kind}: no Case of it is stored, for it is no single event; again: binlog-lab fuzz server"
+        " --campaign streams --seed 7 --only replica/3/4\n"
+    )
+    (kind / "smallest.json").write_text("{}")
+    assert run(["fuzz", "replay", str(tmp_path)]) == 2
+    assert "smallest.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("subject", "code", "told"),
+    [
+        ("nobody", 2, "unknown subject 'nobody'"),
+        ("py:no_module_here:decode", 3, "No module named 'no_module_here'"),
+        ("ibd2sdi", 2, "fuzzing takes decode"),
+    ],
+)
+def test_what_is_no_decoder_is_said_to_be_none(
+    subject: str, code: int, told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if subject == "ibd2sdi":
+        sdi = Hello(name="ibd2sdi", roles=("sdi",))
+        monkeypatch.setattr("conformance.harness.decoders.open_subject", lambda *_: OneShot(["x"], hello=sdi))
+    assert run(["fuzz", "run", "--subject", subject, "--runs", "5"]) == code
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("atheris")
+def test_a_decoder_is_fuzzed_and_its_finding_is_replayed_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    source = "from tests.subjects.faulty.twelve import DropsDelete\n\ndecode = DropsDelete().decode\n"
+    (folder / "loses_deletes.py").write_text(source)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    words = ["fuzz", "run", "--subject", "py:loses_deletes:decode", "--runs", "100"]
+    words += ["--findings", str(tmp_path / "kept")]
+    assert run(words) == 1
+    assert "py-loses-deletes-decode: missing change: DELETE_ROWS_EVENT\n" in capsys.readouterr().out
+    monkeypatch.chdir(tmp_path)
+    assert run(["fuzz", "replay", "kept"]) == 1
+    assert "  error: missing change: DELETE_ROWS_EVENT\n" in capsys.readouterr().out
+    (folder / "loses_deletes.py").write_text("from conformance.cli import nothing\n")
+    assert run(["fuzz", "replay", "kept"]) == 3
+    assert capsys.readouterr().out.startswith("ERROR  py-loses-deletes-decode: ")
 
 
 def processes_of(text: str) -> list[int]:

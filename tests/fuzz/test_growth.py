@@ -9,10 +9,10 @@ import pytest
 
 from conformance.reference.jsonb.encode import encode
 from fuzz.growth import BYTES, STEPS, Growth, check_growth, check_series, grows, parts, pumped
+from fuzz.runner.alone.sandbox import GROWTH, PASSED, Sandbox
 from fuzz.runner.campaign import run
 from fuzz.runner.findings import read
 from fuzz.runner.run import Budget
-from fuzz.runner.sandbox import GROWTH, PASSED, Sandbox
 from fuzz.targets import load, target_names
 from fuzz.work import steps_by_function
 

@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from conformance.exit_code import ExitCode
-from fuzz.runner import triage
+from fuzz.runner.alone import triage
 from fuzz.runner.campaign import Campaign, Result, run
 from fuzz.runner.display import Plain, living, print_table
 from fuzz.runner.findings import read

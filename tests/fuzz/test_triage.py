@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fuzz.runner import libfuzzer, triage
+from fuzz.runner import libfuzzer
+from fuzz.runner.alone import triage
+from fuzz.runner.alone.sandbox import InputOutcome, Sandbox, SandboxEnded, TimeOver
+from fuzz.runner.alone.settle import Bench, Seen, Smaller
+from fuzz.runner.alone.shrink import shrink
 from fuzz.runner.campaign import Campaign, Result
+from fuzz.runner.display import total
 from fuzz.runner.run import Budget, TargetState
-from fuzz.runner.sandbox import InputOutcome, Sandbox, SandboxEnded
-from fuzz.runner.shrink import shrink
 from fuzz.runner.signature import function_in, identity, signature_of
 from fuzz.runner.targets import Target
 from fuzz.violation import PeerDefect, Violation, require
@@ -107,7 +112,7 @@ def test_the_lines_of_libfuzzer_are_read() -> None:
         "artifact_prefix='/x/'; Test unit written to /x/timeout-abc",
     ):
         figures.read(line)
-    assert figures == libfuzzer.Figures(edges=160, features=251, corpus=15, artifact="/x/timeout-abc")
+    assert figures == libfuzzer.Figures(edges=160, features=251, corpus=15, artifact="/x/timeout-abc", read_all=True)
 
 
 def test_without_coverage_there_are_no_edges() -> None:
@@ -167,6 +172,33 @@ def test_a_smaller_input_shows_the_same_signature(toy: Callable[[str], Target]) 
     with Sandbox(target) as sandbox:
         outcome = sandbox.run(b"TOYS" + bytes(range(20)))
     assert triage.smallest(target, b"TOYS" + bytes(range(20)), outcome, timeout=5, seconds=60) == b"TOYS\0"
+
+
+def test_what_no_time_is_left_for_is_not_yet_confirmed(toy: Callable[[str], Target]) -> None:
+    found = [Seen(b"TOYBx", triage.unseen("error", "one")), Seen(b"TOYC", triage.unseen("error", "two"))]
+    with Bench(toy("bug"), timeout=5, stop=threading.Event()) as bench:
+        assert list(bench.confirm_all(found, until=time.monotonic() - 1)) == []
+        bug, none = bench.confirm_all(found, until=time.monotonic() + 600)
+        assert (bug.again, bug.outcome.kind, none.again, none.outcome) == (True, "error", False, found[1].outcome)
+        small = bench.shrink(Seen(b"TOYBxyz", bug.outcome), seconds=60, share=60, until=time.monotonic() + 600)
+        assert small == Smaller(b"TOYB\0", done=True)
+        over = bench.shrink(Seen(b"TOYBxyz", bug.outcome), seconds=60, share=0, until=time.monotonic() + 600)
+        assert over == Smaller(b"TOYBxyz", done=False)
+
+
+def test_an_input_whose_time_is_over_is_broken_off(toy: Callable[[str], Target]) -> None:
+    with Sandbox(toy("hang"), timeout=600) as sandbox, pytest.raises(TimeOver, match="in time"):
+        sandbox.run(b"TOYHx", until=time.monotonic() + 0.2)
+
+
+def test_the_last_line_says_how_far_the_findings_have_come() -> None:
+    def facts(size: int, **known: bool) -> SimpleNamespace:
+        return SimpleNamespace(size=size, size_before=9, **{"reproduced": False, "shrunk": False, **known})
+
+    done = facts(2, reproduced=True, shrunk=True)
+    assert ", 1 finding, seed" in total(campaign(findings=[done]))
+    some = [done, facts(5, reproduced=True), facts(9)]
+    assert ", 3 findings (2 confirmed, 2 shrunk, the rest as first seen), seed" in total(campaign(findings=some))
 
 
 def campaign(*, interrupted: bool = False, **facts: object) -> Campaign:

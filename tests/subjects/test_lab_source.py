@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conformance.checks.decoders.generated import generated_case
 from conformance.checks.decoders.suite import load_suite
+from conformance.harness.updates.generated_logs import generated_case
 from conformance.judge.decoding.exact_json import parse
 from conformance.subjects.child import Limits
 from conformance.subjects.lab_source import LabSource

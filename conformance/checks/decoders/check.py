@@ -8,10 +8,10 @@ import pytest
 
 from conformance.cases.decoder_case import group_of
 from conformance.checks.decoders.data_files import file_requirements, load_files
-from conformance.checks.decoders.generated import REQUIREMENTS as REQUIREMENTS_OF_GENERATED
-from conformance.checks.decoders.generated import generated_cases
 from conformance.checks.decoders.run import about_subjects, find_defects, judge_cases, requirements_of
 from conformance.checks.decoders.suite import load_requirements, load_suite
+from conformance.harness.updates.generated_logs import REQUIREMENTS as REQUIREMENTS_OF_GENERATED
+from conformance.harness.updates.generated_logs import generated_cases
 from conformance.requirements.catalogue import REQUIREMENTS
 
 if TYPE_CHECKING:

@@ -35,8 +35,8 @@ _STDERR: Final = 5  # lines
 def chosen(words: Sequence[str]) -> list[DecoderCase]:
     """The Cases that words such as ``decoder:diffs/*`` name."""
     from conformance.checks.decoders.data_files import load_files
-    from conformance.checks.decoders.generated import named_case
     from conformance.checks.decoders.suite import load_suite
+    from conformance.harness.updates.generated_logs import named_case
 
     cases = (*load_suite().cases, *load_files().cases)
     found: dict[str, DecoderCase] = {}

@@ -24,12 +24,12 @@ def reading(package: str) -> Iterator[None]:
         raise PeerDefect(rule, repr(error)[:200]) from error
 
 
-def place_in(error: BaseException, package: str) -> str | None:
-    """Module and function of the innermost frame in a package; ``None`` without one."""
+def place_in(error: BaseException, *packages: str) -> str | None:
+    """Module and function of the innermost frame in some packages; ``None`` without one."""
     place, step = None, error.__traceback__
     while step is not None:
         module = str(step.tb_frame.f_globals.get("__name__", ""))
-        if module == package or module.startswith(f"{package}."):
+        if any(module == package or module.startswith(f"{package}.") for package in packages):
             place = f"{module}:{step.tb_frame.f_code.co_qualname}"
         step = step.tb_next
     return place

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.checks.decoders.generated import generated_case, generated_cases, named_case
 from conformance.harness.decoders import OpenedSubject
+from conformance.harness.updates.generated_logs import generated_case, generated_cases, named_case
 from conformance.verdict import Verdict
 from tests.live import lab
 

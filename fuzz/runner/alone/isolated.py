@@ -1,16 +1,16 @@
 """Runs inputs one by one, each in a forked process: a hang, a bomb or a crash ends only that process. No atheris.
 
-``python -m fuzz.runner.isolated MODULE SECONDS BYTES [growth]``. With ``growth`` it does not check the target's
+``python -m fuzz.runner.alone.isolated TARGET SECONDS BYTES [growth]``; TARGET is a :class:`~fuzz.runner.loading.Words`
+as JSON. With ``growth`` it does not check the target's
 invariant, but how its work grows (``fuzz.growth``). SECONDS is CPU time, so that a slow input on a busy machine does
-not count as a hang. The client is ``fuzz.runner.sandbox``. Inputs come on stdin as four bytes of length and the data.
-For each, a line of JSON goes out on stdout: kind (``passed``, ``error``, ``growth``, ``hang``, ``memory``, ``death``),
-signature, message, trace. The process ends when stdin does.
+not count as a hang. The client is ``fuzz.runner.alone.sandbox``. Inputs come on stdin as four bytes of length and the
+data. For each, a line of JSON goes out on stdout: kind (``passed``, ``error``, ``growth``, ``hang``, ``memory``,
+``death``), signature, message, trace, and further findings of the same input. The process ends when stdin does.
 """
 
 from __future__ import annotations
 
 import faulthandler
-import importlib
 import json
 import os
 import resource
@@ -25,8 +25,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from fuzz.growth import Growth, check_growth
-from fuzz.runner.signature import message_of, signature, signature_of, signature_of_dump, trace_of
+from fuzz.growth import check_growth
+from fuzz.runner.loading import Words, begin, load, runs_apart
+from fuzz.runner.signature import outcomes_of, signature, signature_of_dump
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,16 +40,18 @@ _SPARE: Final = 2.0  # seconds in which a process can report a hang before it is
 
 def main() -> None:
     """Serve requests until stdin ends."""
-    module, seconds, memory = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+    words, seconds, memory = Words(**json.loads(sys.argv[1])), float(sys.argv[2]), int(sys.argv[3])
     sys.stdout.flush()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # a target's own output is no answer
-    target = importlib.import_module(module)
+    target = load(words)
+    begin(target)
     check = partial(check_growth, target) if sys.argv[4:] == [GROWTH] else target.check
     limit = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize() + memory
     while len(head := sys.stdin.buffer.read(4)) == 4:
         data = sys.stdin.buffer.read(struct.unpack("<I", head)[0])
-        answers.write(json.dumps(_run(check, data, seconds, limit)) + "\n")
+        found = _here(check, data) if runs_apart(target) else _run(check, data, seconds, limit)
+        answers.write(json.dumps(found) + "\n")
         answers.flush()
 
 
@@ -81,25 +84,20 @@ def _inside(
     faulthandler.register(signal.SIGPROF, dump, all_threads=False, chain=True)  # then the signal ends the process
     faulthandler.dump_traceback_later(seconds * _ASLEEP, exit=True, file=dump)
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    answer: dict[str, Any] = PASSED
-    try:
-        check(data)
-    except BaseException as error:  # noqa: BLE001 - whatever comes out is the answer
-        answer = {
-            "kind": _kind_of(error),
-            "signature": signature_of(error),
-            "message": message_of(error),
-            "trace": trace_of(error),
-        }
+    answer = _here(check, data)
     with os.fdopen(write, "wb") as file:
         file.write(json.dumps(answer).encode())
     os._exit(0)
 
 
-def _kind_of(error: BaseException) -> str:
-    if isinstance(error, Growth):
-        return GROWTH
-    return "memory" if isinstance(error, MemoryError) else "error"
+def _here(check: Callable[[bytes], None], data: bytes) -> dict[str, Any]:
+    """The outcome of an input in this process."""
+    try:
+        check(data)
+    except BaseException as error:  # noqa: BLE001 - whatever comes out is the answer
+        first, *others = outcomes_of(error)
+        return {**first, "others": others}
+    return PASSED
 
 
 def _answer(read: int, pid: int, seconds: float) -> bytes:
