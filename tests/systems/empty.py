@@ -177,14 +177,12 @@ class System:
 
     def place(self, source: Path, name: str) -> str:
         """Put a folder into the user's home; its path inside."""
-        inside = f"{self.home}/{name}"
-        target = self.layer / "changes" / inside.lstrip("/")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(source, target, symlinks=True)
+        home = self.layer / "changes" / self.home.lstrip("/")
+        shutil.copytree(source, home / name, symlinks=True)  # which makes all folders above
         if self.user != "root":
-            for path in (target.parent, target, *target.rglob("*")):
+            for path in (home, *home.rglob("*")):
                 os.lchown(path, _ID, _ID)
-        return inside
+        return f"{self.home}/{name}"
 
     def run(self, script: str, output: IO[bytes], *, seconds: float, machine: Machine = MACHINES[PLAIN]) -> int:
         """Paste lines into the user's shell; its exit code, 124 where it took too long. Nothing of it stays behind."""

@@ -140,13 +140,12 @@ def test_nothing_of_a_system_is_left(bare: Template, tmp_path: Path) -> None:
     with system(bare, USER) as made, log.open("w+b") as output:
         (tmp_path / "given").mkdir()
         (tmp_path / "given/file").write_text("from outside\n")
-        inside = made.place(tmp_path / "given", "checkout")
-        code = made.run(
-            f"cd {inside}\ncat file\nid -u\ntouch new\n(sleep 1000 &)\nfalse\ntouch never", output, seconds=60
-        )
+        inside = made.place(tmp_path / "given", "some where/checkout")
+        script = f"cd '{inside}'\ncat file\nid -u\ntouch new ~/new '../new'\n(sleep 1000 &)\nfalse\ntouch never"
+        code = made.run(script, output, seconds=60)
         assert code == 1
         assert log.read_text() == "from outside\n1000\n"
-        changes = made.layer / "changes/home" / USER / "checkout"
+        changes = made.layer / "changes/home" / USER / "some where/checkout"
         assert sorted(path.name for path in changes.iterdir()) == ["file", "new"]
         assert made.run("sleep 1000", output, seconds=0.5) == 124
         assert mounts() == before
