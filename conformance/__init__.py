@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from conformance.cases.one_row import PredictedUpdate, UnreadableSqlError, predict
     from conformance.logs.reading import read_events, read_rows
     from conformance.reference.binlog.event import Event
+    from conformance.reference.dialect import Dialect
     from conformance.reference.errors import CodecError, DecodeError, EncodeError, MysqlError, Unsupported
     from conformance.reference.jsonb.decode import decode
     from conformance.reference.jsonb.encode import encode
     from conformance.reference.jsonb.parse import parse_text
     from conformance.reference.jsonb.text import format_text
+    from conformance.reference.jsonb.values import JsonValue, Opaque, UInt
     from conformance.reference.partial.apply import apply_diffs
     from conformance.reference.partial.diffs import Diff, Operation, decode_diffs, encode_diffs
     from conformance.reference.partial.paths import Path, parse_path
@@ -30,13 +32,17 @@ if TYPE_CHECKING:
 __all__ = (
     "CodecError",
     "DecodeError",
+    "Dialect",
     "Diff",
     "EncodeError",
     "Event",
+    "JsonValue",
     "MysqlError",
+    "Opaque",
     "Operation",
     "Path",
     "PredictedUpdate",
+    "UInt",
     "UnreadableSqlError",
     "Unsupported",
     "apply_diffs",
@@ -57,11 +63,13 @@ _HOMES = {
     "conformance.cases.one_row": ("PredictedUpdate", "UnreadableSqlError", "predict"),
     "conformance.logs.reading": ("read_events", "read_rows"),
     "conformance.reference.binlog.event": ("Event",),
+    "conformance.reference.dialect": ("Dialect",),
     "conformance.reference.errors": ("CodecError", "DecodeError", "EncodeError", "MysqlError", "Unsupported"),
     "conformance.reference.jsonb.decode": ("decode",),
     "conformance.reference.jsonb.encode": ("encode",),
     "conformance.reference.jsonb.parse": ("parse_text",),
     "conformance.reference.jsonb.text": ("format_text",),
+    "conformance.reference.jsonb.values": ("JsonValue", "Opaque", "UInt"),
     "conformance.reference.partial.apply": ("apply_diffs",),
     "conformance.reference.partial.diffs": ("Diff", "Operation", "decode_diffs", "encode_diffs"),
     "conformance.reference.partial.paths": ("Path", "parse_path"),

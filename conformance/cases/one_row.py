@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from conformance.cases.predict import Model
 from conformance.cases.session import Session
 from conformance.cases.update_case import Step
-from conformance.reference.dialect import MYSQL
+from conformance.reference.dialect import MYSQL, checked_dialect
 from conformance.reference.errors import CodecError, EncodeError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
@@ -99,9 +99,14 @@ def predict(
 
     Raises :class:`MysqlError` for a document that MySQL refuses, and :class:`DecodeError` for bytes that are no JSONB.
     Raises :class:`UnreadableSqlError`, and :class:`ValueError` for a name in ``columns`` that is taken. An update that
-    MySQL refuses is no exception: its ``error`` is set.
+    MySQL refuses is no exception: its ``error`` is set. Raises TypeError for arguments of another kind.
     """
-    before = stored_document(document, dialect.json)
+    for text in updates:
+        if not isinstance(text, str):
+            raise TypeError(f"an update is the text of a right-hand side, not {text!r}")
+    if not isinstance(document, str | bytes):
+        raise TypeError(f"a document is JSON text or stored bytes, not {type(document).__name__}")
+    before = stored_document(document, checked_dialect(dialect).json)
     taken = tuple(map(str.lower, (column, *INTERNAL)))
     if taken[0] in INTERNAL:
         raise ValueError(f"the document's column needs another name than {' and '.join(INTERNAL)}")

@@ -43,11 +43,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register a run for plain pytest, unless the command line has registered its own."""
     if _run_of(config) is None:
+        _check_server(config.getoption("--binlog-lab-server"))
         report = config.getoption("--binlog-lab-report")
         kinds = frozenset({bool(config.getoption("--binlog-lab-subject"))})
         config.pluginmanager.register(
             LabRun(_plain_settings(config), report=None if report is None else Path(report), kinds=kinds)
         )
+
+
+def _check_server(spec: str) -> None:
+    """Raise a usage error for a text that names no server, before anything is collected."""
+    if spec == "auto":
+        return  # pytest loads this module everywhere
+    from conformance.servers.errors import SpecError
+    from conformance.servers.specs import parse_spec
+
+    try:
+        parse_spec(spec)
+    except SpecError as error:
+        raise pytest.UsageError(f"--binlog-lab-server: {error}") from None
 
 
 def _run_of(config: pytest.Config) -> LabRun | None:

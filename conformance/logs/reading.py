@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
-from io import BytesIO
+from io import BytesIO, TextIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -24,7 +24,8 @@ def read_events(log: str | Path | bytes | BinaryIO, *, verify: bool = True) -> I
 
     ``log``: a path, the bytes of a file, or a binary stream. ``verify``: whether checksums are compared. Raises
     :class:`DecodeError` where the log is damaged, behind the events that stand before, and :class:`Unsupported` for an
-    encrypted one. An event of an unknown type has its bytes as an ``Opaque`` body.
+    encrypted one. An event of an unknown type has its bytes as an ``Opaque`` body. Raises TypeError for another kind of
+    ``log``, and OSError, when the first event is asked for.
     """
     return _events(log, files.FileReader(verify=verify, expand=True, rules_for=rules_of))
 
@@ -35,9 +36,15 @@ def _events(log: str | Path | bytes | BinaryIO, reader: files.FileReader) -> Ite
             file: BinaryIO = BytesIO(log)
         elif isinstance(log, str | Path):
             file = stack.enter_context(Path(log).open("rb"))
+        elif not _is_binary_stream(log):
+            raise TypeError(f"a log is a path, the bytes of a file or a binary stream, not {type(log).__name__}")
         else:
             file = log
         yield from files.read_events(file, reader=reader)
+
+
+def _is_binary_stream(log: object) -> bool:
+    return hasattr(log, "read") and not isinstance(log, TextIOBase)
 
 
 def read_rows(log: str | Path | bytes | BinaryIO, *, types: bool = False) -> Iterator[dict[str, Any]]:

@@ -169,6 +169,13 @@ class Dialect:
         return f"<dialect {self.name}>"  # short: it stands in signatures as a default
 
 
+def checked_dialect(dialect: Dialect) -> Dialect:
+    """Return a dialect that a caller gave. Raises TypeError for another kind of value, such as a version's text."""
+    if not isinstance(dialect, Dialect):
+        raise TypeError(f"expected a Dialect, such as dialect('9.7.4') gives, not {dialect!r}")
+    return dialect
+
+
 def flipped(dialect: Dialect, *switches: str) -> Dialect:
     """The dialect with the given switches inverted."""
     now = {switch: not getattr(dialect.behaviour, switch) for switch in switches}

@@ -9,6 +9,7 @@ from conformance.reference.jsonb.values import DATE, DATETIME, DECIMAL, TIME, VA
 from generators import documents as make
 from generators import scalars as make_scalar
 from generators.documents import Size
+from generators.strategies.arguments import are_sizes, is_count
 from generators.strategies.draw import drawn
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ SEARCHED: tuple[Size, ...] = (*[Size.SMALL] * 12, *[Size.TINY] * 6, *[Size.TUNED
 
 
 def documents(*, sizes: tuple[Size, ...] = SEARCHED) -> SearchStrategy[JsonValue]:
-    """Documents of the given classes of size, each as often as it stands there."""
-    if not sizes or not all(isinstance(size, Size) for size in sizes):
-        raise ValueError(f"sizes are some of {list(Size)}, not {sizes!r}")
+    """Documents of the given classes of size, each as often as it stands there. Raises ValueError for other sizes."""
+    if not are_sizes(sizes):
+        raise ValueError(f"sizes is a tuple of {', '.join(f'Size.{size.name}' for size in Size)}, not {sizes!r}")
     return drawn(lambda draw: make.document(draw, sizes=sizes))
 
 
@@ -58,7 +59,7 @@ def keys(*, long: bool = False) -> SearchStrategy[str]:
 
 
 def texts(size: int) -> SearchStrategy[str]:
-    """Strings of exactly ``size`` bytes in UTF-8."""
-    if size < 0:
-        raise ValueError(f"a string of {size} bytes")
+    """Strings of exactly ``size`` bytes in UTF-8. Raises ValueError for another size than 0 or more."""
+    if not is_count(size):
+        raise ValueError(f"the size of a string is a number of bytes, not {size!r}")
     return drawn(lambda draw: make_scalar.text(draw, size))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from hypothesis import strategies as st
+
 from conformance.cases.predict import Model
 from conformance.reference.errors import MysqlError
-from conformance.reference.jsonb.view import open_document
 from conformance.reference.partial.expression import Assignment, Columns
 from conformance.reference.partial.update import update_row
 from generators import cases, path_targets, updates
 from generators import tables as make_tables
+from generators.strategies.arguments import is_container, stored_document
 from generators.strategies.draw import drawn
 
 if TYPE_CHECKING:
@@ -30,8 +32,11 @@ _COLUMN: Final = "j"
 
 
 def paths(stored: bytes, *, existing: bool = False) -> SearchStrategy[str]:
-    """Path texts for a stored document: to values that are there (``existing``), or to any kind of place."""
-    document = open_document(stored)
+    """Path texts for a stored document: to values that are there (``existing``), or to any kind of place.
+
+    Raises TypeError for what is not bytes, and :class:`DecodeError` for bytes that begin no document.
+    """
+    document = stored_document(stored, "paths")
     find = path_targets.existing if existing else path_targets.aim
     return drawn(lambda draw: path_targets.spell(draw, find(draw, document).legs))
 
@@ -39,9 +44,14 @@ def paths(stored: bytes, *, existing: bool = False) -> SearchStrategy[str]:
 def assignments(
     stored: bytes | None, *, column: str = _COLUMN, partial_only: bool = False
 ) -> SearchStrategy[Assignment]:
-    """``column = ...`` for a column that holds ``stored``; with ``partial_only`` eligible for partial update."""
+    """``column = ...`` for a column that holds ``stored``; with ``partial_only`` eligible for partial update.
+
+    ``stored`` is ``None`` for SQL NULL. Raises as :func:`paths`, and ValueError for a column without a name.
+    """
     if not column:
         raise ValueError("a column has a name")
+    if stored is not None:
+        stored_document(stored, "assignments")
 
     def make(draw: Draw) -> Assignment:
         if partial_only or draw.below(8) < 7:
@@ -52,7 +62,12 @@ def assignments(
 
 
 def diffs(stored: bytes) -> SearchStrategy[tuple[Diff, ...]]:
-    """One diff or more, as a server logs them for an update of a stored document; a replica applies them all."""
+    """One diff or more, as a server logs them for an update of a stored document; a replica applies them all.
+
+    No diff fits a document that is a scalar: Hypothesis leaves such an example out. Raises as :func:`paths`.
+    """
+    if not is_container(stored_document(stored, "diffs")):
+        return st.nothing()
 
     def logged(assignment: Assignment) -> tuple[Diff, ...]:
         try:
@@ -79,8 +94,10 @@ def advance(table: Table, session: Session, rows: Sequence[Row], step: Step) -> 
 def sequences(advance: Advance = advance, *, steps: int = 5, rows: int = 2) -> SearchStrategy[UpdateCase]:
     """Whole update Cases of up to ``steps`` steps, each made for the rows that ``advance`` gives for those before.
 
-    Raises ValueError for less than one step or row.
+    Raises ValueError for less than one step or row, and TypeError for an ``advance`` that cannot be called.
     """
+    if not callable(advance):
+        raise TypeError(f"advance is a function of table, session, rows and step, not {advance!r}")
     if steps < 1 or rows < 1:
         raise ValueError("steps and rows are at least 1")
     return drawn(

@@ -12,6 +12,7 @@ from hypothesis.strategies import SearchStrategy
 from conformance import (
     Diff,
     Event,
+    JsonValue,
     PredictedUpdate,
     apply_diffs,
     decode,
@@ -24,7 +25,6 @@ from conformance import (
     read_rows,
 )
 from conformance.cases.update_case import UpdateCase
-from conformance.reference.jsonb.values import JsonValue
 from generators.strategies import Damaged, damaged, diffs, documents, paths, sequences, stored, texts
 
 Row: TypeAlias = dict[str, Any]

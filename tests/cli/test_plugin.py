@@ -76,6 +76,11 @@ def test_a_server_that_cannot_be_had_is_an_error_not_a_pass(tmp_path: Path) -> N
     assert "passed" not in done.stdout.splitlines()[-1]
 
 
+def test_a_text_that_names_no_server_is_a_usage_error(pytester: pytest.Pytester) -> None:
+    with pytest.raises(pytest.UsageError, match=r"--binlog-lab-server: .*unknown kind of server 'banana'"):
+        pytester.parseconfigure("--binlog-lab-server", "banana")
+
+
 @pytest.mark.nightly
 def test_a_report_in_a_foreign_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")

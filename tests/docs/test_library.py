@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from io import StringIO
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -14,6 +15,7 @@ import conformance
 from tests.docs.pages import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 PAGE: Final = ROOT / "docs" / "reference" / "library.md"
@@ -51,3 +53,21 @@ def test_the_face_imports_nothing_before_it_is_used() -> None:
         "import sys, conformance; sys.exit(' '.join(n for n in sys.modules if n.startswith('conformance.')) or None)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: [*conformance.read_events(bytearray())], "binary stream, not bytearray"),  # type: ignore[arg-type]
+        (lambda: [*conformance.read_rows(StringIO())], "binary stream, not StringIO"),  # type: ignore[arg-type]
+        (lambda: [*conformance.read_rows(["a"])], "binary stream, not list"),  # type: ignore[arg-type]
+        (lambda: conformance.predict({}, "j"), "JSON text or stored bytes, not dict"),  # type: ignore[arg-type]
+        (lambda: conformance.predict("{}", ["j"]), "the text of a right-hand side, not ['j']"),  # type: ignore[arg-type]
+        (lambda: conformance.predict("{}", dialect="8.0.45"), "a Dialect, .*, not '8.0.45'"),  # type: ignore[arg-type]
+        (lambda: conformance.apply_diffs(b"", (), "8.0.45"), "a Dialect, .*, not '8.0.45'"),  # type: ignore[arg-type]
+    ],
+    ids=["bytearray", "text stream", "list", "dict", "updates", "version", "version of an applier"],
+)
+def test_the_face_says_what_it_takes(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(TypeError, match=words.replace("[", r"\[").replace("]", r"\]")):
+        call()

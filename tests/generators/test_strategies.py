@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
+from conformance.reference.errors import DecodeError
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import decode_strict
 from conformance.reference.jsonb.values import DECIMAL, JsonValue, Opaque, UInt, depth, same
@@ -136,14 +137,41 @@ def test_sequences_are_predicted_step_by_step(case: UpdateCase) -> None:
     [
         lambda: strategies.documents(sizes=()),
         lambda: strategies.documents(sizes=(99,)),  # type: ignore[arg-type]
+        lambda: strategies.documents(sizes=Size.SMALL),  # type: ignore[arg-type]
         lambda: strategies.opaques(field_types=(99,)),
         lambda: strategies.texts(-1),
+        lambda: strategies.texts("5"),  # type: ignore[arg-type]
         lambda: strategies.assignments(b"", column=""),
         lambda: strategies.sequences(taken, steps=0),
         lambda: strategies.damaged(st.just(b""), most=0),
     ],
-    ids=["sizes", "size class", "field type", "text size", "column", "steps", "edits"],
+    ids=["sizes", "size class", "one size", "field type", "text size", "text", "column", "steps", "edits"],
 )
 def test_arguments_are_checked_at_the_call(call: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r".+"):
         call()
+
+
+@pytest.mark.parametrize("takes", [strategies.paths, strategies.diffs, strategies.assignments])
+def test_a_strategy_for_one_document_refuses_what_is_none(takes: Callable[[Any], object]) -> None:
+    with pytest.raises(TypeError, match=rf"draw it first, or write stored\(\)\.flatmap\({takes.__name__}\)"):
+        takes(strategies.stored())
+    with pytest.raises(TypeError, match=rf"{takes.__name__} takes the bytes of a document, .*, not dict"):
+        takes({"a": 1})
+    for damaged in (b"\0\1", b'{"a": 1}'):
+        with pytest.raises(DecodeError):
+            takes(damaged)
+
+
+def test_other_strategies_refuse_an_argument_of_another_kind() -> None:
+    with pytest.raises(TypeError, match=r"advance is a function .*, not 5"):
+        strategies.sequences(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a strategy of bytes, such as stored\\(\\), not bytes"):
+        strategies.damaged(b"")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a strategy of bytes, such as stored\\(\\), not of NoneType"):
+        smallest(strategies.damaged(st.none()), lambda _: True)  # type: ignore[arg-type]
+
+
+def test_no_diff_fits_a_scalar() -> None:
+    assert strategies.diffs(encode("text")).is_empty
+    assert not strategies.diffs(encode([])).is_empty

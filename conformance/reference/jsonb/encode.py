@@ -92,7 +92,11 @@ def encode_varlen(length: int) -> bytes:
 
 
 def key_bytes(key: str) -> bytes:
-    """An object key as stored. Raises :class:`MysqlError` 3151 for a key that is too long."""
+    """An object key as stored. Raises :class:`MysqlError` 3151 for a key that is too long, :class:`EncodeError` for one
+    that is no string.
+    """
+    if not isinstance(key, str):
+        raise EncodeError("not-a-json-value", "the key of an object is a string", got=type(key).__name__)
     raw = key.encode("utf-8", "surrogateescape")
     if len(raw) > MAX_KEY:
         raise MysqlError(3151, "ER_JSON_KEY_TOO_BIG", "the JSON object contains a key that is too long", got=len(raw))

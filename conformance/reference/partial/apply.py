@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from conformance.reference.dialect import MYSQL, Dialect
+from conformance.reference.dialect import MYSQL, Dialect, checked_dialect
 from conformance.reference.errors import (
     DecodeError,
     MysqlError,
@@ -21,7 +21,7 @@ from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.opaque import decimal_as_written, decimal_is_wide, opaque_text
 from conformance.reference.jsonb.values import DECIMAL, VAR_STRING, Opaque
 from conformance.reference.jsonb.view import View, open_document
-from conformance.reference.partial.diffs import Diff, Operation, decode_diffs, split_diffs, typed_diff
+from conformance.reference.partial.diffs import Diff, Operation, checked_diffs, decode_diffs, split_diffs, typed_diff
 from conformance.reference.partial.document import (
     MISSING,
     Document,
@@ -91,8 +91,12 @@ def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = 
     The server writes a DECIMAL from the number it has read: unusual stored bytes become the usual ones. It cannot write
     a DECIMAL with a digit too many, and answers 1032. In place it does so at once, on the tree at the end, wherever in
     the document the DECIMAL stands (observed on 9.7.4).
+
+    Raises :class:`MysqlError` 3648 for a diff that does not fit, and :class:`DecodeError` for damage that is met in
+    ``stored``. Raises :class:`EncodeError` for a diff without an Operation and a Path, and TypeError for a version's
+    text in the place of a dialect.
     """
-    diffs = tuple(diffs)
+    diffs, dialect = checked_diffs(diffs), checked_dialect(dialect)
     if not diffs:
         if stored == b"":
             return encode(None)  # no bytes are read as JSON null, which now has bytes of its own (observed on 9.7.4)

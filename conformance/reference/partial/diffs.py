@@ -15,13 +15,15 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.reference.cursor import Cursor, encode_packed
-from conformance.reference.errors import CodecError, DecodeError, MysqlError
+from conformance.reference.errors import CodecError, DecodeError, EncodeError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.jsonb.layout import decode_strict
 from conformance.reference.partial.paths import Path, parse_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from conformance.reference.jsonb.values import JsonValue
 
 
@@ -58,11 +60,33 @@ def encode_diff(operation: Operation, path: Path, data: bytes | None) -> bytes:
     return head if data is None else head + encode_packed(len(data)) + data
 
 
-def encode_diffs(diffs: tuple[Diff, ...] | list[Diff]) -> bytes:
-    """The bytes of all diffs of a column, without the 4-byte length of the field."""
+def checked_diffs(diffs: Iterable[Diff]) -> tuple[Diff, ...]:
+    """Return diffs that a caller has made. Raises :class:`EncodeError` for one without an Operation and a Path.
+
+    Words of a JSON line, such as ``"REMOVE"`` and ``"$.a"``, would be taken for something else.
+    """
+    found = tuple(diffs)
+    for index, diff in enumerate(found):
+        if not isinstance(diff, Diff):
+            raise _ill_made("not a diff", "a Diff", diff).at(f"diffs[{index}]")
+        if type(diff.operation) is not Operation:
+            raise _ill_made("not an operation", "an Operation", diff.operation).at(f"diffs[{index}]")
+        if type(diff.path) is not Path:
+            raise _ill_made("not a path", "a Path, as parse_path gives", diff.path).at(f"diffs[{index}]")
+    return found
+
+
+def _ill_made(message: str, expected: str, got: object) -> EncodeError:
+    return EncodeError("not-a-diff", message, expected=expected, got=f"{type(got).__name__} {got!r}")
+
+
+def encode_diffs(diffs: Iterable[Diff]) -> bytes:
+    """The bytes of all diffs of a column, without the 4-byte length of the field. Raises as :func:`checked_diffs`, and
+    as :func:`encode` for a value.
+    """
     return b"".join(
         encode_diff(diff.operation, diff.path, None if diff.operation is Operation.REMOVE else encode(diff.value))
-        for diff in diffs
+        for diff in checked_diffs(diffs)
     )
 
 

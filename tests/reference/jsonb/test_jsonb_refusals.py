@@ -128,6 +128,7 @@ def test_lengths_inside_of_documents_take_one_to_five_bytes() -> None:
         (Opaque(-1, b""), "bad-field-type", None),
         ((1,), "not-a-json-value", None),
         (b"", "not-a-json-value", None),
+        ({1: 2}, "not-a-json-value", None),
         ({"k" * 65536: 1}, "mysql-3151", None),
     ],
 )

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import pytest
 
+from conformance.reference.errors import EncodeError
+from conformance.reference.jsonb.encode import encode
+from conformance.reference.partial.apply import apply_diffs
 from conformance.reference.partial.diffs import (
     Diff,
     Operation,
@@ -86,3 +91,28 @@ def test_readings_are_lenient_unless_asked() -> None:
 def test_bytes_of_a_name_that_are_not_utf8_are_written_as_they_were() -> None:
     diff = Diff(Operation.REMOVE, Path((Member("\udcff"),)))
     assert encode_diffs((diff,)) == b'\x02\x05$."\xff"'
+
+
+GOOD: Final[Any] = Diff(Operation.REMOVE, parse_path("$.a"))
+
+
+@pytest.mark.parametrize(
+    ("diffs", "path", "expected", "got"),
+    [
+        ([GOOD, GOOD._replace(operation="REMOVE")], "diffs[1]", "an Operation", "str 'REMOVE'"),
+        ([GOOD._replace(operation=2)], "diffs[0]", "an Operation", "int 2"),
+        ([GOOD, GOOD, GOOD._replace(path="$.a")], "diffs[2]", "a Path, as parse_path gives", "str '$.a'"),
+        (GOOD, "diffs[0]", "a Diff", "Operation <Operation.REMOVE: 2>"),
+        (b"\2", "diffs[0]", "a Diff", "int 2"),
+    ],
+)
+def test_only_diffs_of_operations_and_paths_are_written_and_applied(
+    diffs: Any, path: str, expected: str, got: str
+) -> None:
+    for error in (refused(encode_diffs, diffs), refused(apply_diffs, encode({"a": 1}), diffs)):
+        assert where(error) == ("not-a-diff", None, path)
+        assert (type(error), error.expected, error.got) == (EncodeError, expected, got)
+
+
+def test_diffs_are_written_from_any_iterable() -> None:
+    assert encode_diffs(iter([GOOD, GOOD])) == 2 * encode_diffs([GOOD])
