@@ -86,7 +86,9 @@ def run(command: Sequence[str], report: Path) -> dict[str, Any]:
 
 
 def _commit() -> str:
-    """The commit of this tree; empty outside of a clone."""
+    """The commit of this tree; empty outside of a clone, or without git."""
+    if shutil.which("git") is None:
+        return ""
     words = ["git", "-C", str(ROOT), "rev-parse", "--short=8", "HEAD"]
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
 

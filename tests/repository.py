@@ -9,7 +9,7 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 UNPACKED: Final = (ROOT / "PKG-INFO").exists()  # as only a source distribution has it
-_MADE: Final = {"__pycache__", "PKG-INFO", "report", "build", "dist"}  # by whoever built it, or ran something in it
+_MADE: Final = {"PKG-INFO", "report", "build", "dist"}  # by whoever built it, or ran something in it
 
 
 @cache
@@ -17,10 +17,11 @@ def tracked() -> tuple[str, ...]:
     """Paths below the root, sorted."""
     if UNPACKED:
         found = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
-        return tuple(sorted(str(path) for path in found if not any(_made(part) for part in path.parts)))
+        return tuple(sorted(str(path) for path in found if not _made(path)))
     done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     return tuple(sorted(filter(None, done.stdout.split("\0"))))
 
 
-def _made(part: str) -> bool:
-    return part in _MADE or part.endswith((".egg-info", ".pyc", ".so")) or part.startswith(".")
+def _made(path: Path) -> bool:
+    top = path.parts[0]
+    return top in _MADE or top.startswith((".venv", ".pytest", ".hypothesis")) or path.suffix in {".pyc", ".so"}

@@ -115,6 +115,7 @@ def test_an_unrelated_project_is_not_disturbed(tmp_path: Path) -> None:
 
 
 def test_a_project_on_several_cores_is_not_disturbed(tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
     (tmp_path / "test_foreign.py").write_text("def test_one(): ...\n\ndef test_two(): ...\n", encoding="utf-8")
     done = run(tmp_path, "-q", "--numprocesses", "2")
     assert done.returncode == 0, done.stdout + done.stderr

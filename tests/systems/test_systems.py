@@ -120,11 +120,12 @@ def bare(tmp_path: Path) -> Template:
     root = tmp_path / "root"
     for name in ("etc", "proc", "sys", "dev", "tmp", "root", f"home/{USER}"):
         (root / name).mkdir(parents=True)
-    programs = [str(shutil.which(name)) for name in ("sh", "env", "sleep", "touch", "id", "cat")]
-    needed = subprocess.run(["ldd", *programs], capture_output=True, text=True, check=True).stdout
-    for name in {*programs, *re.findall(r"(/\S+) \(0x", needed)}:
-        (root / name[1:]).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(name, root / name[1:])
+    programs = {f"bin/{name}": str(shutil.which(name)) for name in ("sh", "env", "sleep", "touch", "id", "cat")}
+    needed = subprocess.run(["ldd", *programs.values()], capture_output=True, text=True, check=True).stdout
+    libraries = {name[1:]: name for name in re.findall(r"(/\S+) \(0x", needed)}
+    for inside, name in {**programs, **libraries}.items():
+        (root / inside).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(name, root / inside)
     for name, line in (("passwd", f"{USER}:x:1000:1000::/home/{USER}:/bin/sh\n"), ("group", f"{USER}:x:1000:\n")):
         (root / "etc" / name).write_text(line)
     return Template("none", root, tmp_path)
