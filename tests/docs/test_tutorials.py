@@ -112,7 +112,8 @@ def environment(page: Path, request: pytest.FixtureRequest) -> dict[str, str]:
         request.getfixturevalue("installation")
     if "fuzz run" in page.read_text("utf-8"):
         request.getfixturevalue("atheris")
-    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "TZ": "UTC", "COLUMNS": "120"}
+    own = {"PATH": path, "PYTHONPATH": str(ROOT), "TZ": "UTC", "COLUMNS": "120", "PYTEST_ADDOPTS": ""}
+    return {**os.environ, **own}
 
 
 def run(step: Step, folder: Path, environment: dict[str, str]) -> None:
