@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from tests.systems.blocks import COMPILED_TESTS, MAIN_JOB, ROOT, TESTS, blocks, outcome, with_options
 from tests.systems.empty import PYTHONS, USER, NoSystemError, clone, make_template, require, system
-from tests.systems.machines import MACHINES, PLAIN
+from tests.systems.machines import MACHINES, PLAIN, with_wheels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,8 +61,8 @@ def uses(arguments: argparse.Namespace, commit: str) -> Iterator[Use]:
                     )  # fmt: skip
 
 
-def run(use: Use, template: Template, source: Path, logs: Path) -> dict[str, object]:
-    """Paste the block; what came, as a line of the results."""
+def run(use: Use, template: Template, source: Path, logs: Path, wheels: Path | None = None) -> dict[str, object]:
+    """Paste the block; what came, as a line of the results. ``wheels``: a folder with some that pip need not make."""
     text = blocks((source / "README.md").read_text("utf-8"))[use.block]
     if use.options:
         text = with_options(text, use.options)
@@ -73,6 +73,8 @@ def run(use: Use, template: Template, source: Path, logs: Path) -> dict[str, obj
     start = time.monotonic()
     with system(template, use.user) as made, log.open("w+b") as output:
         machine = MACHINES[use.machine]
+        if wheels is not None:
+            machine = with_wheels(machine, wheels.resolve())
         place = shlex.quote(made.place(source, machine.folder))
         code = made.run(f"cd {place}\n{text}", output, seconds=_SECONDS[use.block], machine=machine)
         seconds = round(time.monotonic() - start)
@@ -103,6 +105,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--pytest", default="", metavar="OPTIONS", help="more options for pytest, one text")
     parser.add_argument("--results", type=Path, metavar="FILE", help="lines of JSON: written, and gone on with")
     parser.add_argument("--logs", type=Path, metavar="DIR", help="where the whole output of each block goes")
+    parser.add_argument("--wheels", type=Path, metavar="DIR", help="wheels that pip finds there, before the index's")
     parser.add_argument("--work", type=Path, metavar="DIR", help="for the systems; default: a temporary folder")
     return parser.parse_args(arguments)
 
@@ -133,7 +136,7 @@ def rows(asked: argparse.Namespace, work: Path) -> Iterator[dict[str, object]]:
                 say(f"making an empty {use.suite} ({use.build})")
                 templates[key] = make_template(use.suite, work, compilers=use.build == "compiled")
             say(f"{use.suite}, {use.machine}, {use.build}, {use.user}: {use.block}")
-            row = run(use, templates[key], source, asked.logs or work / "logs")
+            row = run(use, templates[key], source, asked.logs or work / "logs", asked.wheels)
             say(f"  exit code {row['code']}, {row['outcome']}, {row['seconds']} s")
             if asked.results:
                 with asked.results.open("a", encoding="utf-8") as file:

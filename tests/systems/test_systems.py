@@ -17,6 +17,7 @@ from tests.systems import __main__ as program
 from tests.systems import empty
 from tests.systems.blocks import MAIN_JOB, ROOT, TESTS, blocks, outcome, with_options
 from tests.systems.empty import USER, NoSystemError, Template, pip_settings, system
+from tests.systems.machines import MACHINES, PLAIN, with_wheels
 
 README = (ROOT / "README.md").read_text("utf-8")
 
@@ -148,6 +149,9 @@ def test_nothing_of_a_system_is_left(bare: Template, tmp_path: Path) -> None:
         assert log.read_text() == "from outside\n1000\n"
         changes = made.layer / "changes/home" / USER / "some where/checkout"
         assert sorted(path.name for path in changes.iterdir()) == ["file", "new"]
+        seen = with_wheels(MACHINES[PLAIN], tmp_path / "given")
+        assert made.run("cat $PIP_FIND_LINKS/file", output, seconds=60, machine=seen) == 0
+        assert log.read_text().splitlines()[2:] == ["from outside"]
         assert made.run("sleep 1000", output, seconds=0.5) == 124
         assert mounts() == before
     assert not made.layer.exists()
