@@ -1,11 +1,11 @@
 cimport cython
 from conformance.reference.jsonb.decode cimport container_header, decode, decode_scalar, last_key_end
-from conformance.reference.jsonb.leaves cimport double_at, quoted
+from conformance.reference.jsonb.leaves cimport Pieces, double_at
 from conformance.reference.jsonb.text cimport format_double, format_text
 
 cdef int DOUBLE, INT16, INT32, LARGE_ARRAY, LARGE_OBJECT, LITERAL, MAX_DEPTH, STRING, UINT16, UINT32, LONG
 
-@cython.locals(parts=list, pieces=list)
+@cython.locals(pieces=Pieces)
 cpdef str document_text(bytes data)
 
 @cython.locals(
@@ -14,10 +14,14 @@ cpdef str document_text(bytes data)
     octets="const unsigned char *",
 )
 cdef bint _container(
-    bytes data, int kind, Py_ssize_t start, Py_ssize_t end, int room, list budget, list parts, list pieces
+    bytes data, int kind, Py_ssize_t start, Py_ssize_t end, int room, list budget, Pieces pieces
 ) except -1
 
-@cython.locals(entries=bytes, last=Py_ssize_t, known=tuple, prefixes=list)
+cdef tuple _latest
+
+@cython.locals(
+    place=Py_ssize_t, same=int, entries=bytes, names=bytes, last=Py_ssize_t, known=tuple, prefixes=list, found=list
+)
 cdef list _prefixes(
     bytes data, int kind, Py_ssize_t start, Py_ssize_t end, Py_ssize_t values, Py_ssize_t values_end, list budget
 )
