@@ -33,7 +33,7 @@ from conformance.subjects.builtin.install import installed
 from tests.benchmarks.bench_decode import transactions
 from tests.builds.wheel import ROOT, unpacked
 
-_RUN: Final = "import sys; sys.argv[0] = 'binlog-lab'; from conformance.cli.main import main; main()"
+RUN: Final = "import sys; sys.argv[0] = 'binlog-lab'; from conformance.cli.main import main; main()"
 _STREAM: Final = """
 import sys
 from mysql_event_stream import CdcEngine
@@ -94,7 +94,7 @@ def table(title: str, programs: list[Program], file: Path, rounds: int, base: st
 
 def ours(words: str, builds: Builds) -> list[Program]:
     """Each build of ``binlog-lab decode``."""
-    command = (sys.executable, "-c", _RUN, "decode", *words.split())
+    command = (sys.executable, "-c", RUN, "decode", *words.split())
     found = [
         Program("ours, pure", command, builds.pure, pure=True),
         Program("ours, compiled", command, builds.compiled),
