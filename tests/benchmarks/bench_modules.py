@@ -1,4 +1,4 @@
-"""What each compiled module buys: whole commands with all modules compiled, and without one of them.
+"""The worth of each compiled module: whole commands with all modules compiled, and without one of them.
 
     python -m tests.benchmarks.bench_modules [--updates N] [--rounds N] [--compiled FOLDER] [--only MODULE...]
 

@@ -1,10 +1,10 @@
-"""Where the time goes: the phases of reading a log, and of a run on a server, with CPU time and waiting.
+"""The phases of reading a log, and of a run on a server, with CPU time and waiting.
 
     python -m tests.benchmarks.bench_shares [--updates N] [--rounds N] [--compiled FOLDER] [--only log|run]
 
 A log of ``bench_decode.py`` is read by programs of which each does one phase more than the one before; a phase's time
 is the difference of two medians. A run is ``conformance --updates N``: a thread in each of its processes looks at the
-main thread every few milliseconds, and gives the time since the last look to the package of ours whose function runs.
+main thread every few milliseconds. The time since the last look goes to the package of ours whose function runs.
 What the clock has beyond the processor's time is waiting. The servers' CPU time is the kernel's count.
 """
 

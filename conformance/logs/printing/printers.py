@@ -12,7 +12,6 @@ from time import localtime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from conformance.console import Output, narrate, warn
-from conformance.logs.printing.outcomes import WaitingLines
 from conformance.logs.refusals import refused
 from conformance.logs.spools import FileSpool
 from conformance.messages import counted
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from conformance.logs.markers import MarkedLog
+    from conformance.logs.printing.outcomes import WaitingLines
     from conformance.logs.printing.text_form import TextForm
     from conformance.logs.selection import SelectedLogs
     from conformance.reference.binlog.event import Event
@@ -255,7 +255,11 @@ class ChangePrinter:
         from conformance.reference.text.row_changes import RowChanges, json_line
 
         self.output = Output()
-        self._waiting = WaitingLines(form, shown=outcome, committed=committed) if outcome or committed else None
+        self._waiting: WaitingLines | None = None
+        if outcome or committed:
+            from conformance.logs.printing.outcomes import WaitingLines
+
+            self._waiting = WaitingLines(form, shown=outcome, committed=committed)
         self._logs = logs
         self._passed = passed
         self._head, line = b"", json_line

@@ -22,17 +22,19 @@ def double_at(data: bytes, place: int) -> float:
 shortest = repr  # the shortest digits that give a DOUBLE again, in Python's notation
 
 
-class Pieces:
+class Pieces(list[str]):
     """The text of a document while its pieces are put together; in the compiled build, bytes without objects between.
 
     ``left``: how many elements may follow. ``add`` takes a text as it is.
     """
 
+    __slots__ = ("_folded", "_left")
+
     def __init__(self, left: int) -> None:
-        self._left = left
-        self._parts: list[str] = []
         self._folded: list[str] = []
-        self.add = self._parts.append
+        self._left = left
+
+    add = list[str].append
 
     def take(self, count: int) -> bool:
         """Whether so many more elements may follow."""
@@ -41,11 +43,11 @@ class Pieces:
 
     def quoted(self, data: bytes, start: int, stop: int) -> None:
         """Add what :func:`quoted` gives."""
-        self._parts.append(quoted(data, start, stop))
+        self.append(quoted(data, start, stop))
 
     def integer(self, value: int) -> None:
         """Add an integer."""
-        self._parts.append(str(value))
+        self.append(str(value))
 
     def double(self, data: bytes, place: int) -> bool:  # noqa: ARG002 - as the compiled one
         """Add the DOUBLE in the eight bytes at ``place``, if that takes no more than its shortest digits."""
@@ -53,9 +55,9 @@ class Pieces:
 
     def fold(self) -> None:
         """Make one text of many pieces, which takes a twentieth of their memory."""
-        self._folded.append("".join(self._parts))
-        self._parts.clear()
+        self._folded.append("".join(self))
+        self.clear()
 
     def text(self) -> str:
         """All that was added."""
-        return "".join(self._folded + self._parts)
+        return "".join(self._folded + self)

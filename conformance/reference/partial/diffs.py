@@ -18,7 +18,6 @@ from conformance.reference.cursor import Cursor, encode_packed
 from conformance.reference.errors import CodecError, DecodeError, EncodeError, MysqlError
 from conformance.reference.jsonb.decode import decode
 from conformance.reference.jsonb.encode import encode
-from conformance.reference.jsonb.layout import decode_strict
 from conformance.reference.partial.paths import Path, parse_path
 
 if TYPE_CHECKING:
@@ -173,6 +172,10 @@ def typed_diff(raw: RawDiff, *, strict: bool = False) -> Diff:
     if strict and not raw.data:
         raise DecodeError("truncated", "a diff's value has no bytes", expected=1, got=0, path=("data",))
     try:
-        return Diff(raw.operation, path, (decode_strict if strict else decode)(raw.data))
+        if strict:
+            from conformance.reference.jsonb.layout import decode_strict  # which most readers never need
+
+            return Diff(raw.operation, path, decode_strict(raw.data))
+        return Diff(raw.operation, path, decode(raw.data))
     except CodecError as error:
         raise error.at("data") from None
