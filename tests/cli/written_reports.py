@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import time
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,6 @@ import jsonschema
 from tests.live import PATIENCE, Ended
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
 
@@ -42,8 +43,16 @@ def digests(report: Path) -> list[str]:
 
 
 def ended(program: subprocess.Popen[str], place: Path) -> Ended:
-    code = program.wait(PATIENCE)
-    return Ended(code, (place / "out").read_text("utf-8"), (place / "err").read_text("utf-8"))
+    """The end of a program, which is given up when it has said nothing for long: a busy machine may take an hour."""
+    said, since = -1, 0.0
+    while program.poll() is None:
+        now, size = time.monotonic(), sum((place / name).stat().st_size for name in ("out", "err"))
+        if size != said:
+            said, since = size, now
+        if now - since > PATIENCE:
+            raise subprocess.TimeoutExpired(program.args, PATIENCE)
+        time.sleep(0.02)
+    return Ended(program.wait(), (place / "out").read_text("utf-8"), (place / "err").read_text("utf-8"))
 
 
 def assert_whole(report: Path, code: int) -> None:
