@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
+PURE: Final = "BINLOG_LAB_PURE"
 _PACKAGE: Final = "conformance."
 
 

@@ -58,6 +58,7 @@ def run_targets(
         seed=seed,
         timeout=timeout,
         corpora=None if corpora is None else corpora.absolute(),
+        lines=report is not None,
     )
     with _errors(), _report_directory(report) as write:
         require_atheris()

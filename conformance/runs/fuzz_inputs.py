@@ -170,9 +170,10 @@ def print_coverage(*, names: tuple[str, ...], everything: bool, missing: bool, c
 
     targets = chosen(names, everything=everything)
     try:
-        number, modules = reach(targets, corpora)
+        counted = reach(targets, corpora)
     except Unfit as problem:
-        raise CouldNotRun(str(problem), hint="pip install 'binlog-lab[fuzz]' has what counts") from problem
+        raise CouldNotRun(str(problem)) from problem
+    modules = counted.modules
     width = max((len(item.module) for item in modules), default=0)
     for item in modules:
         click.echo(
@@ -184,7 +185,7 @@ def print_coverage(*, names: tuple[str, ...], everything: bool, missing: bool, c
     lines = _share(sum(item.lines_reached for item in modules), sum(item.lines for item in modules))
     branches = _share(sum(item.branches_reached for item in modules), sum(item.branches for item in modules))
     click.echo(f"{'all':<{width}}  lines {lines}  branches {branches}")
-    narrate(f"{number:,} inputs of {len(targets)} targets")
+    narrate(f"{counted.inputs:,} inputs of {len(targets)} targets")
     return int(ExitCode.OK)
 
 

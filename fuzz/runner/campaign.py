@@ -32,6 +32,7 @@ _PHASES: Final = (
     "confirming",
     "growing",
     "shrinking",
+    "counting",
     "starting",
     "waiting",
     "done",

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from conformance.builds import PURE
 from conformance.servers.child_process import kill_group
 from fuzz.runner import libfuzzer
 from fuzz.runner.errors import NoAtheris
@@ -190,6 +191,9 @@ def require_atheris() -> None:
 
 
 def environment(target: Target) -> dict[str, str]:
-    """The environment of a process that runs a target: repeatable hashes, and this tree's modules."""
+    """The environment of a process that runs a target: repeatable hashes, and the sources of this tree's modules.
+
+    A compiled module has no blocks that could be instrumented, no lines to count, and no frames in a trace.
+    """
     paths = [str(ROOT), *filter(None, [target.path, os.environ.get("PYTHONPATH", "")])]
-    return {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(paths)}
+    return {**os.environ, "PYTHONHASHSEED": "0", PURE: "1", "PYTHONPATH": os.pathsep.join(paths)}

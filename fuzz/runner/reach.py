@@ -1,111 +1,211 @@
-"""The coverage of a corpus in the reference: lines and branches, counted by a plain Python loop without the fuzzer.
+"""The lines and branches that inputs reach, counted by a plain Python loop without the fuzzer.
 
-``python -m fuzz.runner.reach TARGET…`` is the process that counts (it must begin before the reference is imported);
-:func:`reach` starts it. Inputs come from the corpora, the seeds and the regressions.
+``python -m fuzz.runner.reach ORDER ANSWER`` is the process that counts (it must begin before the code is imported);
+:func:`count` starts it. Inputs come from the corpora, the seeds and the regressions, or from a run.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from fuzz.runner.errors import Unfit
-from fuzz.runner.launch import ROOT, environment
+from fuzz.runner.launch import environment
+from fuzz.runner.loading import Words, begin, load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from fuzz.runner.targets import Target
+
+NO_COVERAGE: Final = "counting lines needs coverage: pip install 'binlog-lab[fuzz]'"
+_START: Final = 60.0  # seconds that a busy machine may take for the imports of the process, and for its answer
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The coverage of one module: statements and branches, how many were reached, and the lines that were not."""
+    """The coverage of one module: statements and branches, how many were reached, and the lines that were not.
+
+    ``missing_before``: the lines that were not reached before the later inputs ran.
+    """
 
     module: str
+    file: str
     lines: int
-    lines_reached: int
     branches: int
     branches_reached: int
     missing: tuple[int, ...]
+    missing_before: tuple[int, ...]
+
+    @property
+    def lines_reached(self) -> int:
+        """The number of lines that were reached."""
+        return self.lines - len(self.missing)
 
 
-def reach(targets: Sequence[Target], corpora: Path | None) -> tuple[int, list[Reach]]:
-    """The number of inputs, and their coverage in the instrumented modules of these targets."""
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What was counted. ``inputs``: those that ran; ``left``: those for which there was no time."""
+
+    inputs: int = 0
+    left: int = 0
+    modules: tuple[Reach, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The files with the inputs of a target. ``later``: those whose lines are told apart from the lines of others."""
+
+    target: Target
+    first: Sequence[Path]
+    later: Sequence[Path] = field(default=())
+
+
+def reach(targets: Sequence[Target], corpora: Path | None) -> Counted:
+    """The coverage of all stored inputs of some targets in their modules."""
+    from fuzz.runner.corpora import inputs
+
+    with tempfile.TemporaryDirectory(prefix="binlog-lab-fuzz-") as scratch:
+        given = [Inputs(target, _written(Path(scratch) / target.name, inputs(target, corpora))) for target in targets]
+        return count(given)
+
+
+def _written(folder: Path, contents: Iterable[bytes]) -> list[Path]:
+    folder.mkdir()
+    paths = []
+    for number, data in enumerate(contents):
+        paths.append(folder / f"{number:06d}")
+        paths[-1].write_bytes(data)
+    return paths
+
+
+def count(given: Sequence[Inputs], seconds: float | None = None) -> Counted:
+    """The coverage of inputs in the modules of their targets, which have one place. ``seconds``: for all inputs.
+
+    Raises :class:`Unfit` where it cannot be counted.
+    """
+    if find_spec("coverage") is None:
+        raise Unfit(NO_COVERAGE)
+    modules = sorted({name for each in given for name in each.target.code})
+    if not modules:
+        return Counted()
+    order = {
+        "modules": modules,
+        "seconds": seconds,
+        "targets": [
+            {"words": asdict(each.target.words), "inputs": [[*map(str, each.first)], [*map(str, each.later)]]}
+            for each in given
+        ],
+    }
     with tempfile.TemporaryDirectory(prefix="binlog-lab-fuzz-") as scratch:
         answer = Path(scratch) / "answer.json"
-        names = [target.name for target in targets]
-        done = subprocess.run(  # noqa: S603 - our own module
-            [sys.executable, "-m", "fuzz.runner.reach", str(answer), str(corpora or ""), *names],
-            env=environment(targets[0]),
-            cwd=scratch,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
+        (Path(scratch) / "order.json").write_text(json.dumps(order), "utf-8")
+        try:
+            done = subprocess.run(  # noqa: S603 - our own module
+                [sys.executable, "-m", "fuzz.runner.reach", str(Path(scratch) / "order.json"), str(answer)],
+                env=environment(given[0].target),
+                cwd=scratch,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                check=False,
+                timeout=None if seconds is None else seconds + _START,
+            )
+        except subprocess.TimeoutExpired as problem:
+            raise Unfit("lines could not be counted: one input did not come to its end") from problem
         if done.returncode or not answer.exists():
-            raise Unfit(f"counting ended with status {done.returncode}: {done.stderr.decode()[-500:].strip()}")
+            tail = done.stderr.decode(errors="replace")[-500:].strip()
+            raise Unfit(f"counting lines ended with status {done.returncode}: {tail}")
         data = json.loads(answer.read_text("utf-8"))
-    return data["inputs"], [Reach(**{**item, "missing": tuple(item["missing"])}) for item in data["modules"]]
+    found = tuple(
+        Reach(**{**item, "missing": tuple(item["missing"]), "missing_before": tuple(item["missing_before"])})
+        for item in data["modules"]
+    )
+    return Counted(data["inputs"], data["left"], found)
 
 
 def main() -> None:
     """Count, and write the result."""
     import coverage  # an extra; the caller reports its absence
 
-    answer, corpora, names = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    counter = coverage.Coverage(data_file=None, branch=True, source_pkgs=["conformance.reference"], config_file=False)
+    order = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    targets = [(Words(**each["words"]), each["inputs"]) for each in order["targets"]]
+    for words, _ in targets:
+        sys.path[:0] = filter(None, [words.folder, *words.modules.split(os.pathsep)])
+    home, names = Path.cwd(), {path: name for one in order["modules"] for name, path in _files(one)}
+    counter = coverage.Coverage(data_file=None, branch=True, source_pkgs=order["modules"], config_file=False)
     counter.start()
-    from fuzz.runner.corpora import inputs
-    from fuzz.runner.targets import find
-
-    number = 0
-    modules: set[str] = set()
-    for target in find(names):
-        modules.update(target.instrument)
-        check = target.module().check
-        for data in inputs(target, Path(corpora) if corpora else None):
-            number += 1
-            with suppress(Exception):  # the runner and the regressions report findings
-                check(data)
+    loaded = [(load(words), inputs) for words, inputs in targets]
+    for target, _ in loaded:
+        begin(target)
+    until = float("inf") if order["seconds"] is None else time.monotonic() + order["seconds"]
+    numbers = [0, 0]  # inputs that ran, and those that were left
+    reports = []
+    for phase in range(2):
+        for target, inputs in loaded:
+            _run(target.check, inputs[phase], until, numbers)
+        counter.stop()
+        reports.append(_report(counter, home))
+        counter.start()
     counter.stop()
-    answer.write_text(json.dumps({"inputs": number, "modules": _modules(counter, modules)}), "utf-8")
+    before, after = reports
+    modules = [_facts(names[path], path, before[path], facts) for path, facts in after.items() if path in names]
+    answer = {"inputs": numbers[0], "left": numbers[1], "modules": sorted(modules, key=itemgetter("module"))}
+    Path(sys.argv[2]).write_text(json.dumps(answer), "utf-8")
 
 
-def _modules(counter: Any, wanted: set[str]) -> list[dict[str, Any]]:
+def _run(check: Callable[[bytes], None], inputs: Sequence[str], until: float, numbers: list[int]) -> None:
+    """Run inputs until the clock has a value."""
+    for path in inputs:
+        late = time.monotonic() > until
+        numbers[late] += 1
+        if not late:
+            with suppress(Exception, SystemExit):  # the runner and the regressions report findings
+                check(Path(path).read_bytes())
+
+
+def _facts(name: str, path: Path, before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "module": name,
+        "file": str(path),
+        "lines": after["summary"]["num_statements"],
+        "branches": after["summary"]["num_branches"],
+        "branches_reached": after["summary"]["covered_branches"],
+        "missing": after["missing_lines"],
+        "missing_before": before["missing_lines"],
+    }
+
+
+def _report(counter: Any, home: Path) -> dict[Path, Any]:
+    """What was reached so far, by file. ``home``: the folder in which this process began."""
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "report.json"
         counter.json_report(outfile=str(path))
         files = json.loads(path.read_text("utf-8"))["files"]
-    found = []
-    for name, facts in sorted(files.items()):
-        module = _module(Path(name))
-        if not any(module == one or module.startswith(f"{one}.") for one in wanted):
-            continue
-        summary = facts["summary"]
-        found.append(
-            {
-                "module": module,
-                "lines": summary["num_statements"],
-                "lines_reached": summary["covered_lines"],
-                "branches": summary["num_branches"],
-                "branches_reached": summary["covered_branches"],
-                "missing": facts["missing_lines"],
-            }
-        )
-    return found
+    return {(home / name).resolve(): facts for name, facts in files.items()}
 
 
-def _module(path: Path) -> str:
-    parts = (Path.cwd() / path).resolve().relative_to(ROOT.resolve()).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+def _files(name: str) -> Iterator[tuple[str, Path]]:
+    """The modules of a module or package, with their files."""
+    found = find_spec(name)
+    if found is None:
+        return
+    for place in found.submodule_search_locations or ():
+        for path in Path(place).rglob("*.py"):
+            parts = (name, *path.relative_to(place).with_suffix("").parts)
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path.resolve()
+    if found.origin and not found.submodule_search_locations:
+        yield name, Path(found.origin).resolve()
 
 
 if __name__ == "__main__":

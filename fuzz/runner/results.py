@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from conformance.verdict import Verdict
 from conformance.version import __version__
+from fuzz.runner.source_lines import modules_of
 
 if TYPE_CHECKING:
     from fuzz.runner.campaign import Campaign
     from fuzz.runner.findings import Finding
     from fuzz.runner.run import TargetState
+    from fuzz.runner.source_lines import ModuleLines
 
 SUBJECT: Final = "reference"
 
@@ -53,6 +55,7 @@ def results(campaign: Campaign, command: str) -> dict[str, Any]:
         "findings": [],
         "deviations": [],
         "targets": [_target(campaign, state) for state in campaign.states],
+        "coverage": [_coverage(module) for module in modules_of(campaign)],
     }
 
 
@@ -84,6 +87,16 @@ def _target(campaign: Campaign, state: TargetState) -> dict[str, Any]:
         "corpus": state.corpus,
         "findings": len(state.findings),
         "history": [list(point) for point in state.history],
+    }
+
+
+def _coverage(module: ModuleLines) -> dict[str, Any]:
+    return {
+        "module": module.name,
+        "lines": module.lines,
+        "lines_reached": module.reached,
+        "new": list(module.new),
+        "missing": list(module.never),
     }
 
 

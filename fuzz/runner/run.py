@@ -21,6 +21,8 @@ from fuzz.runner.alone.settle import Seen
 from fuzz.runner.corpora import cached, write_inputs
 from fuzz.runner.errors import Unfit
 from fuzz.runner.launch import TIMEOUT, Child
+from fuzz.runner.reach import Counted, Inputs, count
+from fuzz.runner.signature import ERROR
 
 if TYPE_CHECKING:
     from fuzz.runner.findings import Finding, Store
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 DEATHS: Final = 5  # processes ended by inputs with the same signature: more would teach nothing
 SHRINK_SECONDS: Final = 10.0
 GROWTH_SHARE: Final = 10  # one second of looking at growth for so many of fuzzing
+LINES_SHARE: Final = 10  # one second of counting lines for so many of fuzzing, and two at least
 GROWTH_RUNS: Final = 2_500  # one input whose growth is looked at for so many executions
 LATE: Final = 1.0  # seconds over its time: libFuzzer ignores the clock while it reads a large corpus
 WHOLE: Final = 2.5  # times the time of fuzzing: with starting, and all that comes behind
@@ -50,6 +53,7 @@ class Budget:
     corpora: Path | None = None  # directory of the inputs, in place of the user's cache
     shrink_seconds: float = SHRINK_SECONDS
     processes: int = 1  # of one target, which share their inputs
+    lines: bool = False  # whether the lines are counted that its inputs reach
 
     @property
     def rest(self) -> float:
@@ -62,7 +66,7 @@ class TargetState:
     """The state of one target; a display reads it while the run goes on."""
 
     target: Target
-    phase: str = "waiting"  # waiting, starting, fuzzing, shrinking, growing, done
+    phase: str = "waiting"  # as in fuzz.runner.campaign
     executions: int = 0
     seconds: float = 0.0  # seconds of fuzzing, imports excluded
     processor: float = 0.0  # CPU seconds, imports included
@@ -73,6 +77,8 @@ class TargetState:
     trouble: str = ""  # why the target could not run
     note: str = ""  # why the target ended early, although it ran
     child: Child | None = None
+    lines: Counted = field(default_factory=Counted)
+    uncounted: str = ""  # why no lines were counted
     history: list[tuple[float, int, int]] = field(default_factory=list)  # seconds, executions, edges: where they grew
     earlier: tuple[int, float, float] = (0, 0.0, 0.0)  # executions, seconds and CPU seconds of children that have ended
 
@@ -144,6 +150,7 @@ class Runner:
         repeatable = budget.runs is not None and (budget.corpora is None or budget.processes > 1)
         corpus = scratch / "corpus" if repeatable else cached(self._target, budget.corpora)
         corpus.mkdir(parents=True, exist_ok=True)
+        first = [*seeds, *corpus.iterdir()]
         places = [str(corpus)]
         if repeatable and budget.corpora is not None and cached(self._target, budget.corpora).is_dir():
             places.append(str(cached(self._target, budget.corpora)))  # is only read: no process sees another's inputs
@@ -157,6 +164,8 @@ class Runner:
         if not (state.trouble or self._stop.is_set()):
             self._grow([path for place in places for path in Path(place).iterdir()] + seeds)
         self._shrink_all()
+        if budget.lines:
+            self._count_lines(first, [path for place in places for path in Path(place).iterdir()])
 
     def _shorten(self, begun: float) -> None:
         """Take what starting took too long from the time behind the fuzzing. ``begun``: the clock's value then."""
@@ -188,6 +197,26 @@ class Runner:
             )
             for data, outcome in found:
                 self._note(Seen(data, outcome), again=True)
+
+    def _count_lines(self, first: list[Path], inputs: list[Path]) -> None:
+        """Count the lines that the inputs reach, with those of the findings. ``first``: what the run began with."""
+        state, seconds = self.state, self._budget.seconds
+        if state.trouble or self._stop.is_set():
+            state.uncounted = "no lines were counted: the run was broken off"
+            return
+        state.phase = "counting"
+        for finding in state.findings:
+            if finding.kind == ERROR:  # no other one comes to its end
+                (inputs if finding.is_new else first).append(finding.path)
+        first, names = [path for path in first if path.exists()], {path.name for path in first}
+        later = [path for path in inputs if path.name not in names]
+        try:
+            state.lines = count(
+                [Inputs(state.target, first, later)],
+                REST_SECONDS if seconds is None else max(2.0, seconds / LINES_SHARE),
+            )
+        except Unfit as problem:
+            state.uncounted = str(problem)
 
     def _one(self, child: Child, places: list[str]) -> None:
         """Run one child to its end, and store its findings."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+ERROR: Final = "error"  # the kind of a finding that is raised
 DEPTH: Final = 3  # frames in a signature
 RECURSION: Final = 30  # innermost frames that count in an endless recursion
 MESSAGE: Final = 300  # characters kept of an error's text
@@ -66,7 +67,7 @@ def findings_in(error: BaseException) -> tuple[BaseException, ...]:
 
 
 def _facts(error: BaseException) -> dict[str, Any]:
-    kind = "memory" if isinstance(error, MemoryError) else getattr(error, "kind_of_finding", "error")
+    kind = "memory" if isinstance(error, MemoryError) else getattr(error, "kind_of_finding", ERROR)
     return {"kind": kind, "signature": signature_of(error), "message": message_of(error), "trace": trace_of(error)}
 
 

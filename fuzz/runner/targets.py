@@ -60,6 +60,11 @@ class Target:
         return tuple(self.module().INSTRUMENT)
 
     @property
+    def code(self) -> tuple[str, ...]:
+        """Modules whose lines are counted: those that lead the search, if they are no helpers of the fuzzer."""
+        return tuple(getattr(self.module(), "CODE", self.instrument))
+
+    @property
     def comparisons(self) -> bool:
         """Whether what these modules compare leads the search, too."""
         return bool(getattr(self.module(), "COMPARISONS", True))

@@ -4,6 +4,7 @@ A target has these names.
 
 - ``INVARIANT``: one sentence that says what holds for every input
 - ``INSTRUMENT``: the modules whose coverage leads the search
+- ``CODE``: optional; the modules whose lines are counted, where those that lead the search are others
 - ``COMPARISONS``: optional; False where comparisons do not lead the search (they cost a third of a fast target)
 - ``MAX_LEN``: the length of the longest input; no seed is longer
 - ``check(data)``: raises if and only if the invariant does not hold
@@ -27,7 +28,7 @@ _FOLDER = Path(__file__).parent
 
 
 class Target(Protocol):
-    """The interface of a target's module; ``mutate`` and ``COMPARISONS`` are optional."""
+    """The interface of a target's module; ``mutate``, ``CODE`` and ``COMPARISONS`` are optional."""
 
     INVARIANT: str
     INSTRUMENT: tuple[str, ...]

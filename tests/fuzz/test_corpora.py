@@ -13,13 +13,11 @@ from fuzz.runner.corpora import (
     REGRESSIONS,
     archive,
     committed,
-    inputs,
     read_archive,
     write_archive,
     write_inputs,
 )
 from fuzz.runner.merge import merge, merge_for_commit
-from fuzz.runner.reach import reach
 from fuzz.runner.regressions import may_crash_others
 from fuzz.runner.targets import find, own_targets
 
@@ -73,19 +71,6 @@ def test_a_merge_keeps_one_input_for_each_that_reaches_the_same(toy: Callable[[s
     write_archive(tmp_path / "long.zip", [b"TOYB"])
     assert merge_for_commit(toy("long"), [large], tmp_path / "long.zip").left_out == 1
     assert large not in read_archive(tmp_path / "long.zip")
-
-
-@pytest.mark.nightly
-def test_the_reach_of_a_corpus_is_counted_without_the_fuzzer(tmp_path: Path) -> None:
-    (target,) = find(["jsonb-decode"])
-    number, modules = reach([target], tmp_path)
-    assert number == len(list(inputs(target, tmp_path))) > 20
-    found = {item.module: item for item in modules}
-    assert set(found) == set(target.instrument)
-    decode = found["conformance.reference.jsonb.decode"]
-    assert 0.8 * decode.lines < decode.lines_reached <= decode.lines
-    assert decode.branches_reached <= decode.branches
-    assert len(decode.missing) == decode.lines - decode.lines_reached
 
 
 def test_committed_inputs_come_with_the_regressions(tmp_path: Path) -> None:

@@ -67,6 +67,11 @@ class SubjectTarget:
         """The packages of a Python object; else those of the logs' writer."""
         return (*self._packages, "fuzz.sound") if self._packages else _WRITER
 
+    @property
+    def CODE(self) -> tuple[str, ...]:  # noqa: N802 - a name of the interface
+        """The packages of a Python object. The code of another decoder runs where no lines are counted."""
+        return self._packages
+
     @cached_property
     def _packages(self) -> tuple[str, ...]:
         if self.APART:
