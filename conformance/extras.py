@@ -5,12 +5,9 @@ An installation from a folder, such as a clone, knows it (``direct_url.json``, P
 
 from __future__ import annotations
 
-import json
 import shlex
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
 _NAME: Final = "binlog-lab"
 
@@ -24,6 +21,10 @@ def to_install(extra: str) -> str:
 
 def _folder() -> tuple[str, bool]:
     """The folder that this installation came from, if it did, and whether it still runs there."""
+    import json  # here, for most runs miss nothing
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import unquote, urlsplit
+
     try:
         told = distribution(_NAME).read_text("direct_url.json")
     except PackageNotFoundError:  # a clone that is not installed

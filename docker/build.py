@@ -31,6 +31,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(ROOT))  # run from a checkout, the lab need not be installed
 
+from conformance.extras import to_install  # noqa: E402
 from conformance.servers.errors import ServerUnavailable  # noqa: E402
 from conformance.servers.install.apt import machine_acquire_settings, require_program  # noqa: E402
 from conformance.servers.install.apt_sources import archives, distribution, read_sources  # noqa: E402
@@ -68,9 +69,7 @@ def connect() -> DockerClient:
     try:
         import docker
     except ImportError:
-        raise ServerUnavailable(
-            "the Python package docker is not installed", "pip install 'binlog-lab[docker]'"
-        ) from None
+        raise ServerUnavailable("the Python package docker is not installed", to_install("docker")) from None
     try:
         client: DockerClient = docker.from_env(timeout=600)
         client.ping()

@@ -116,7 +116,7 @@ def command(
     shutdown. With --jobs, processes share the tables out: each reads all logs, and the rows of its own tables.
 
     On a terminal the columns stand below each other. --format csv prints one table, and --format parquet writes a file
-    for each into DIR; it needs the extra parquet (pip install 'binlog-lab[parquet]').
+    for each into DIR; it needs the extra parquet.
 
     --undo prints BINLOG statements for the client mysql, each with its rows as comments, or with --as sql INSERT,
     UPDATE and DELETE. It needs FULL images, and resolves diffs. It reads whole logs. GTIDs, times and positions

@@ -76,7 +76,7 @@ def command(
     needs binlog_row_metadata=FULL or --definitions, and ends at the first change that such a statement cannot make.
 
     CSV has one record a row change, and with --columns the values of one table side by side. Parquet has the same and
-    needs the extra parquet (pip install 'binlog-lab[parquet]').
+    needs the extra parquet.
 
     LOG may be - for standard input, mysql://USER@HOST:PORT for all logs of a server, or mysql://USER@HOST:PORT/NAME
     for one of them. Times in comments are local times; times in values are UTC. Boundary markers

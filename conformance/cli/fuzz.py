@@ -84,7 +84,7 @@ def run(**options: Any) -> int:
 
     Inputs that reach new code are kept in a cache, and the next run continues from them. With --runs each target begins
     with the committed inputs alone (or those of --corpora): the same seed gives the same executions and edges. Needs
-    atheris (pip install 'binlog-lab[fuzz]'). A finding in a peer (a decoder of others) counts only when it is new.
+    atheris, of the extra fuzz. A finding in a peer (a decoder of others) counts only when it is new.
 
     TARGET is a name of 'fuzz list', or a target of your own: ./my_target.py, a file with a function check(data), or an
     entry point, MODULE:FUNCTION. It fails where the function raises.

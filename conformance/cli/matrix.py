@@ -67,7 +67,7 @@ def run(**options: Any) -> int:
 
     The same command continues an interrupted run where it stopped. The digest at the end depends on the matrix and the
     number of scenarios alone. With --live a sample over all cells also runs on a server. The command compares its bytes
-    and sizes with the model and with the matrix's rows. Needs the extra spark (pip install 'binlog-lab[spark]').
+    and sizes with the model and with the matrix's rows. Needs the extra spark.
     """
     from conformance.runs.matrix_run import run
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
+from conformance.extras import to_install
 from conformance.user_errors import CouldNotRun
 
 if TYPE_CHECKING:
@@ -87,9 +88,7 @@ def require_parquet() -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
-        raise CouldNotRun(
-            "Parquet needs pyarrow, which is not here", hint=f"to get it: pip install 'binlog-lab[{EXTRA}]'"
-        ) from None
+        raise CouldNotRun("Parquet needs pyarrow, which is not here", hint=f"to get it: {to_install(EXTRA)}") from None
 
 
 class ParquetRecords:

@@ -15,6 +15,7 @@ from enum import StrEnum
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from conformance.extras import to_install
 from conformance.servers.child_process import run_in_time
 from conformance.servers.containers.engine import connect
 from conformance.servers.errors import ServerUnavailable
@@ -274,7 +275,7 @@ def _python() -> list[Fact]:
                 f"package {name}",
                 FactState.OK if version else FactState.ABSENT,
                 version or f"not installed; only for {purpose}",
-                "" if version else f"pip install 'binlog-lab[{extra}]'",
+                "" if version else to_install(extra),
             )
         )
     return facts

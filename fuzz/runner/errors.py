@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from conformance.extras import to_install
+
 
 class Unfit(Exception):
     """A target, or this machine, is unfit for fuzzing."""
@@ -11,7 +13,7 @@ class NoAtheris(Unfit):
     """atheris is not installed."""
 
     def __init__(self) -> None:
-        super().__init__("fuzzing needs atheris: pip install 'binlog-lab[fuzz]' (Linux on x86-64)")
+        super().__init__(f"fuzzing needs atheris: {to_install('fuzz')} (Linux on x86-64)")
 
 
 class UnknownTarget(Exception):

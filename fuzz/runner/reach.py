@@ -19,6 +19,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.extras import to_install
 from fuzz.runner.errors import Unfit
 from fuzz.runner.launch import environment
 from fuzz.runner.loading import Words, begin, load
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from fuzz.runner.targets import Target
 
-NO_COVERAGE: Final = "counting lines needs coverage: pip install 'binlog-lab[fuzz]'"
 _START: Final = 60.0  # seconds that a busy machine may take for the imports of the process, and for its answer
 
 
@@ -95,7 +95,7 @@ def count(given: Sequence[Inputs], seconds: float | None = None) -> Counted:
     Raises :class:`Unfit` where it cannot be counted.
     """
     if find_spec("coverage") is None:
-        raise Unfit(NO_COVERAGE)
+        raise Unfit(f"counting lines needs coverage: {to_install('fuzz')}")
     modules = sorted({name for each in given for name in each.target.code})
     if not modules:
         return Counted()

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from conformance.extras import to_install
+
 if find_spec("hypothesis") is None:
     raise ModuleNotFoundError(
-        "generators.strategies needs Hypothesis, the extra strategies: pip install 'binlog-lab[strategies]'",
+        f"generators.strategies needs Hypothesis, the extra strategies: {to_install('strategies')}",
         name="hypothesis",
     )
 

@@ -17,9 +17,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.extras import to_install
+
 if find_spec("pyspark") is None:
     raise ModuleNotFoundError(
-        "scenarios.spark.binlogs needs Spark, the extra spark: pip install 'binlog-lab[spark]'", name="pyspark"
+        f"scenarios.spark.binlogs needs Spark, the extra spark: {to_install('spark')}", name="pyspark"
     )
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition

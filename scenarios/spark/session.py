@@ -21,6 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.extras import to_install
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -38,10 +40,7 @@ def require_packages() -> None:
     """Raise an error that names the missing package, before another error with less clear words."""
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
-        raise SparkUnavailable(
-            f"missing for matrices on Spark: {', '.join(missing)}; to get it: pip install 'binlog-lab[spark]'"
-            " (in a clone: pip install '.[spark]')"
-        )
+        raise SparkUnavailable(f"missing for matrices on Spark: {', '.join(missing)}; to get it: {to_install('spark')}")
 
 
 def java_home() -> str | None:

@@ -14,6 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.extras import to_install
 from conformance.version import __version__
 from scenarios.spark.session import SparkUnavailable, is_connect, is_local
 
@@ -125,8 +126,8 @@ def _other_python(spark: Any) -> str:
 
 def _remedy(package: str) -> str:
     return (
-        f"the executors have no package {package!r}: install 'binlog-lab[spark]' in their Python"
-        " (PYSPARK_PYTHON), or give them an archive of an environment that has it"
+        f"the executors have no package {package!r}: {to_install('spark')} in their Python (PYSPARK_PYTHON),"
+        " or give them an archive of an environment that has it"
     )
 
 

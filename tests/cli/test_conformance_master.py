@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli.main import run
+from conformance.extras import to_install
 from scenarios.spark import session
 
 if TYPE_CHECKING:
@@ -28,4 +29,4 @@ def test_without_spark_the_run_says_what_is_missing(
 ) -> None:
     monkeypatch.setattr(session, "find_spec", lambda name: None if name == "pyspark" else name)
     assert run(["conformance", "--master", "local[1]", "--report", str(tmp_path / "report")]) == 3
-    assert "pyspark; to get it: pip install 'binlog-lab[spark]'" in capsys.readouterr().err
+    assert f"pyspark; to get it: {to_install('spark')}" in capsys.readouterr().err

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conformance.cli.main import run
+from conformance.extras import to_install
 from conformance.subjects.answers import Hello
 from conformance.subjects.one_shot import OneShot
 from fuzz.campaigns.known import Known
@@ -61,7 +62,7 @@ def test_without_atheris_a_run_says_how_to_get_it(
 ) -> None:
     monkeypatch.setattr("fuzz.runner.launch.find_spec", lambda _: None)
     assert run(["fuzz", "run", "empty", "--runs", "5"]) == 3
-    assert "pip install 'binlog-lab[fuzz]'" in capsys.readouterr().err
+    assert to_install("fuzz") in capsys.readouterr().err
 
 
 def test_findings_in_the_repository_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

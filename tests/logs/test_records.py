@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.extras import to_install
 from conformance.logs.printing.record_printer import members
 from conformance.logs.replaying.aligned import Alignment
 from tests.in_process import lab_here
@@ -128,7 +129,7 @@ def test_without_pyarrow_the_extra_is_named(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     end = lab_here(*words, ORDERS)
-    assert (end.code, "pip install 'binlog-lab[parquet]'" in end.err) == (3, True), end.text
+    assert (end.code, to_install("parquet") in end.err) == (3, True), end.text
     assert not (tmp_path / "out").exists()
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.cli.main import run
+from conformance.extras import to_install
 from conformance.version import __version__
 from scenarios import page, plan, results, runs, summary
 from scenarios.budgets import judge
@@ -192,9 +193,7 @@ def test_a_missing_package_is_said_with_its_remedy(
 ) -> None:
     monkeypatch.setattr(session, "find_spec", lambda name: None if name == "pyarrow" else name)
     assert run(["matrix", "run", "images", "--report", str(tmp_path / "report")]) == 3
-    assert (
-        "missing for matrices on Spark: pyarrow; to get it: pip install 'binlog-lab[spark]'" in capsys.readouterr().err
-    )
+    assert f"missing for matrices on Spark: pyarrow; to get it: {to_install('spark')}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("scheme", ["spark", "sc"])

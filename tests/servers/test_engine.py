@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conformance.extras import to_install
 from conformance.servers.containers import engine
 from conformance.servers.containers.image import Image
 from conformance.servers.containers.server import ContainerMaker, _status
@@ -45,7 +46,7 @@ def test_a_missing_package_names_the_extra_whether_there_is_an_engine_or_not(mon
     monkeypatch.setattr(engine, "sockets", list)
     with pytest.raises(ServerUnavailable, match="package docker is not installed") as caught:
         engine.connect()
-    assert caught.value.remedy == "pip install 'binlog-lab[docker]'"
+    assert caught.value.remedy == to_install("docker")
 
 
 def test_an_engine_that_is_gone_does_not_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

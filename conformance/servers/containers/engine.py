@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.extras import to_install
 from conformance.servers.errors import ServerUnavailable
 from conformance.servers.install.cache import silent
 from conformance.servers.run.process_identity import is_running, start_time
@@ -59,7 +60,7 @@ def connect() -> DockerClient:
     if package is None or package.origin is None:  # without a file: the folder of that name in our own checkout
         raise ServerUnavailable(
             "the Python package docker is not installed, which talks to container engines",
-            "pip install 'binlog-lab[docker]'",
+            to_install("docker"),
         )
     named = os.environ.get("DOCKER_HOST")
     if named:
