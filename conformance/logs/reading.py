@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
+from decimal import Decimal
 from io import BytesIO, TextIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -50,7 +51,8 @@ def _is_binary_stream(log: object) -> bool:
 def read_rows(log: str | Path | bytes | BinaryIO, *, types: bool = False) -> Iterator[dict[str, Any]]:
     """Yield an object for each changed row, as ``decode --format jsonl`` prints it (docs: formats).
 
-    ``before`` and ``after`` have the values by column; a document that is logged as diffs has its diffs. ``types``:
+    ``before`` and ``after`` have the values by column; a document that is logged as diffs has its diffs. A number of a
+    document that no float holds, such as a DECIMAL of 20 digits, is a :class:`decimal.Decimal`. ``types``:
     values of documents that have no plain JSON form are tagged with their type. Raises as :func:`read_events`, and
     :class:`Unsupported` for an event of an unknown type that may not be ignored.
     """
@@ -60,4 +62,10 @@ def read_rows(log: str | Path | bytes | BinaryIO, *, types: bool = False) -> Ite
     changes.start_file(str(log) if isinstance(log, str | Path) else "")
     for event in _events(log, reader):
         for line in changes.event(event):
-            yield json.loads(line)
+            yield json.loads(line, parse_float=_number)
+
+
+def _number(text: str) -> float | Decimal:
+    """A number with a point or an exponent, without loss."""
+    number = float(text)
+    return number if Decimal(repr(number)) == (exact := Decimal(text)) else exact

@@ -41,7 +41,7 @@ def run_targets(
     import secrets
 
     from fuzz.runner.campaign import run as run_campaign
-    from fuzz.runner.corpora import COMMITTED
+    from fuzz.runner.corpora import COMMITTED, too_long
     from fuzz.runner.display import display, print_table, total
     from fuzz.runner.findings import Store, findings_directory
     from fuzz.runner.launch import require_atheris
@@ -65,7 +65,13 @@ def run_targets(
         store = Store(findings or findings_directory())
         amount = f"{runs:,} executions" if runs is not None else f"{budget.seconds:g} s"
         narrate(f"{counted(len(targets), 'target')}, {amount} each, seed {seed}")
-        if not COMMITTED.is_dir():
+        for target in targets:
+            if long := too_long(target, budget.corpora):
+                narrate(
+                    f"{target.name}: {counted(long, 'stored input')} longer than MAX_LEN ({target.max_len:,} bytes):"
+                    " the fuzzer takes their first bytes alone"
+                )
+        if not COMMITTED.is_dir() and any(target.is_ours for target in targets):
             narrate(
                 "the committed corpora are not installed: targets begin with their seeds and your own inputs; run in a"
                 " checkout or in the unpacked source distribution to begin with the committed ones too"

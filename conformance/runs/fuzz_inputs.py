@@ -8,6 +8,7 @@ import click
 
 from conformance.console import narrate
 from conformance.exit_code import ExitCode
+from conformance.messages import counted
 from conformance.user_errors import CouldNotRun, Usage
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ def replay_inputs(files: tuple[Path, ...], name: str | None, timeout: int) -> in
     from fuzz.runner.alone.sandbox import GROWTH, PASSED, Sandbox, SandboxEnded
     from fuzz.runner.findings import inputs_in, note_replay, read
 
+    for file in files:
+        if not file.exists():
+            raise Usage(f"{file}: no such file or folder")
     by_target: dict[tuple[Target, bool], list[Path]] = {}
     kinds = [kind for file in files for kind in _server_findings(file)]
     for path in (found for file in files for found in inputs_in(file)):
@@ -35,7 +39,7 @@ def replay_inputs(files: tuple[Path, ...], name: str | None, timeout: int) -> in
         try:
             with Sandbox(target, timeout=timeout, growth=grows) as sandbox:
                 for path in paths:
-                    if words := _another_log(path, target):
+                    if words := target.lacking or _another_log(path, target):
                         click.echo(f"ERROR  {target.name}  {path}: {words}")
                         code = ExitCode.COULD_NOT_RUN
                         continue
@@ -106,6 +110,8 @@ def minimize_input(*, file: Path, name: str | None, seconds: float, output: Path
     target = _target_of(file, name)
     data = _bytes(file)
     known = read(file)
+    if target.lacking:
+        raise CouldNotRun(target.lacking)
     with Sandbox(target, timeout=timeout, growth=known is not None and known.kind == GROWTH) as sandbox:
         outcome = sandbox.run(data).like("" if known is None else known.signature)
     if outcome.kind == PASSED:
@@ -170,10 +176,10 @@ def print_coverage(*, names: tuple[str, ...], everything: bool, missing: bool, c
 
     targets = chosen(names, everything=everything)
     try:
-        counted = reach(targets, corpora)
+        found = reach(targets, corpora)
     except Unfit as problem:
         raise CouldNotRun(str(problem)) from problem
-    modules = counted.modules
+    modules = found.modules
     width = max((len(item.module) for item in modules), default=0)
     for item in modules:
         click.echo(
@@ -185,7 +191,7 @@ def print_coverage(*, names: tuple[str, ...], everything: bool, missing: bool, c
     lines = _share(sum(item.lines_reached for item in modules), sum(item.lines for item in modules))
     branches = _share(sum(item.branches_reached for item in modules), sum(item.branches for item in modules))
     click.echo(f"{'all':<{width}}  lines {lines}  branches {branches}")
-    narrate(f"{counted.inputs:,} inputs of {len(targets)} targets")
+    narrate(f"{found.inputs:,} inputs of {counted(len(targets), 'target')}")
     return int(ExitCode.OK)
 
 

@@ -1,5 +1,6 @@
-"""The page of a fuzz run: findings that are new, known and fixed, the edges of each target over its time, and the lines
-of code that its inputs reached first, or that none reached.
+"""The page of a fuzz run: findings that are new, known and fixed, and the edges of each target over its time.
+
+Behind them stand the lines of code that its inputs reached first, and those that none reached.
 """
 
 from __future__ import annotations

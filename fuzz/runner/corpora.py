@@ -55,6 +55,11 @@ def cached(target: Target, root: Path | None) -> Path:
     return (root if root is not None else cache_root() / "fuzz" / "corpora") / target.name
 
 
+def too_long(target: Target, root: Path | None) -> int:
+    """The number of the user's own inputs that the fuzzer cuts off, as they are longer than the target's."""
+    return sum(path.stat().st_size > target.max_len for path in cached(target, root).glob("*"))
+
+
 def committed(target: Target) -> list[bytes]:
     """The committed corpus, and the regressions."""
     regressions = sorted(path for path in (REGRESSIONS / target.name).glob("*") if path.is_file())

@@ -55,7 +55,7 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What was counted. ``inputs``: those that ran; ``left``: those for which there was no time."""
+    """The lines that were counted. ``inputs``: those that ran; ``left``: those for which there was no time."""
 
     inputs: int = 0
     left: int = 0
@@ -187,7 +187,7 @@ def _facts(name: str, path: Path, before: dict[str, Any], after: dict[str, Any])
 
 
 def _report(counter: Any, home: Path) -> dict[Path, Any]:
-    """What was reached so far, by file. ``home``: the folder in which this process began."""
+    """The lines reached so far, by file. ``home``: the folder in which this process began."""
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "report.json"
         counter.json_report(outfile=str(path))

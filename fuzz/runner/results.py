@@ -55,7 +55,7 @@ def results(campaign: Campaign, command: str) -> dict[str, Any]:
         "findings": [],
         "deviations": [],
         "targets": [_target(campaign, state) for state in campaign.states],
-        "coverage": [_coverage(module) for module in modules_of(campaign)],
+        "code": [_coverage(module) for module in modules_of(campaign)],
     }
 
 

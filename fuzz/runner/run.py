@@ -131,6 +131,8 @@ class Runner:
         state = self.state
         try:
             state.phase = "starting"
+            if self._target.lacking:  # its check would say so of every input
+                raise Unfit(self._target.lacking)
             with tempfile.TemporaryDirectory(prefix="binlog-lab-fuzz-") as scratch, self._bench:
                 self._children(Path(scratch))
         except Unfit as problem:
@@ -359,7 +361,11 @@ class Runner:
                 self._keep(self._store.smaller(self._target, finding, small.data, shrunk=small.done))
 
     def _store_one(self, data: bytes, outcome: InputOutcome) -> Finding:
-        finding = self._store.add(self._target, data, outcome, seed=self._budget.seed, started=self._started)
+        try:
+            finding = self._store.add(self._target, data, outcome, seed=self._budget.seed, started=self._started)
+        except OSError as problem:
+            place = problem.filename or self._store.directory
+            raise Unfit(f"{place}: {problem.strerror}; not stored: {outcome.signature}") from problem
         self._keep(finding)
         return finding
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -80,6 +81,18 @@ class Target:
         if self.subject:
             return ""
         return str(getattr(self.module(), "PACKAGE", ""))
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is one of the lab's targets for its own decoders."""
+        return not (self.peer or self.path)
+
+    @property
+    def lacking(self) -> str:
+        """The package that a peer needs and that is not installed, in words; empty where nothing is missing."""
+        if not self.package or all(map(find_spec, self.instrument)):
+            return ""
+        return f"{self.package} is not installed: pip install {self.package}"
 
 
 def own_targets() -> list[Target]:

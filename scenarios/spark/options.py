@@ -20,6 +20,7 @@ from conformance.logs.rows.options import (
     Options,
     Times,
 )
+from conformance.messages import did_you_mean
 from conformance.reference.binlog.rows import ROWS_TYPES
 from conformance.reference.event_types import EventType, event_name
 
@@ -68,7 +69,8 @@ def parse_options(given: Mapping[str, str], *, streams: bool = False) -> Options
     start = left.pop("startingoffset", EARLIEST)
     trigger = left.pop("maxbytespertrigger", None)
     if left:
-        raise OptionError(f"option {min(left)}: not known; expected one of {_KNOWN}")
+        name = min(left)
+        raise OptionError(f"option {name}: not known{did_you_mean(name, _KNOWN.split(', '))}; expected one of {_KNOWN}")
     with_body = content is not Content.EVENTS if body is None else _flag("body", body)
     if documents is not None and (content is not Content.ROWS or not with_body):
         raise OptionError("option documents: belongs to content=rows with body=true, where there are images")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 LEAST_JAVA: Final = 17
 ATTEMPTS: Final = 4  # tries of a task: a dying worker does not end a run
 PACKAGES: Final = ("pyspark", "pyarrow", "pandas")
+_MASTER: Final = re.compile(r"local(-cluster)?(\[[^\[\]]+\])?|yarn|(spark|sc|k8s)://.+")
 _LOCAL: Final = re.compile(r"local(?:\[(\*|\d+)\])?")
 
 
@@ -123,6 +124,10 @@ def session(master: str | None, *, name: str = "binlog-lab") -> Iterator[Any]:
     Connect.
     """
     require_packages()
+    if master is not None and _MASTER.fullmatch(master) is None:  # Spark would print a trace of its own
+        raise SparkUnavailable(
+            f"unknown master {master!r}; expected local[N], spark://HOST:PORT, sc://HOST:PORT, yarn or k8s://URL"
+        )
     remote = master is not None and master.startswith("sc://")
     local = master is not None and master.startswith("local")
     if local:

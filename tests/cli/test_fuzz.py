@@ -119,7 +119,8 @@ def test_a_file_of_no_target_is_usage(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "some.bin").write_bytes(b"")
     assert run(["fuzz", "replay", str(tmp_path / "some.bin")]) == 2
     assert "--target" in capsys.readouterr().err
-    assert run(["fuzz", "replay", str(tmp_path / "none.bin"), "--target", "empty"]) == 2
+    assert run(["fuzz", "replay", str(tmp_path / "none.bin")]) == 2
+    assert f"{tmp_path / 'none.bin'}: no such file or folder" in capsys.readouterr().err
 
 
 def test_a_finding_is_promoted_to_a_regression(

@@ -14,6 +14,7 @@ from fuzz.runner.corpora import (
     archive,
     committed,
     read_archive,
+    too_long,
     write_archive,
     write_inputs,
 )
@@ -71,6 +72,15 @@ def test_a_merge_keeps_one_input_for_each_that_reaches_the_same(toy: Callable[[s
     write_archive(tmp_path / "long.zip", [b"TOYB"])
     assert merge_for_commit(toy("long"), [large], tmp_path / "long.zip").left_out == 1
     assert large not in read_archive(tmp_path / "long.zip")
+
+
+def test_inputs_that_would_be_cut_are_counted(tmp_path: Path) -> None:
+    (target,) = find(["jsonb-decode"])
+    (tmp_path / target.name).mkdir()
+    for size in (target.max_len, target.max_len + 1):
+        (tmp_path / target.name / str(size)).write_bytes(bytes(size))
+    assert too_long(target, tmp_path) == 1
+    assert too_long(target, tmp_path / "none") == 0
 
 
 def test_committed_inputs_come_with_the_regressions(tmp_path: Path) -> None:

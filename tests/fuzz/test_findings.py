@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import operator
+from errno import ENOSPC
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +17,7 @@ from fuzz.runner.errors import Unfit
 from fuzz.runner.findings import Store, inputs_in, read
 from fuzz.runner.launch import ROOT
 from fuzz.runner.regressions import keep, may_crash_others
+from fuzz.runner.run import Budget, Runner, TargetState
 from fuzz.runner.targets import Target
 from fuzz.sound.byte_draw import ByteDraw
 from fuzz.sound.logs import log
@@ -25,6 +28,16 @@ if TYPE_CHECKING:
 OUTCOME = InputOutcome("error", "IndexError in a.b < c.d: x[3]", "list index out of range", "Traceback")
 TARGET = Target("jsonb-decode", "fuzz.targets.jsonb_decode")
 PEER = Target("somebody", "fuzz.peers.mysql_replication_rows", peer=True)
+
+
+def test_a_finding_that_cannot_be_stored_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(store, "add", full)
+    runner = Runner(TargetState(TARGET), Budget(), store, Event(), started="")
+    with pytest.raises(Unfit, match=r"findings: No space left on device; not stored: IndexError"):
+        runner._store_one(b"", OUTCOME)
 
 
 def test_a_finding_is_known_when_it_is_seen_again_and_its_smaller_input_stays(store: Store) -> None:

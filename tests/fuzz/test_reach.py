@@ -68,7 +68,7 @@ def test_lines_of_later_inputs_are_told_apart(toy: Callable[[str], Target], tmp_
 
 def test_inputs_without_time_are_left(tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(b"x")
-    numbers, ran = [0, 0], []
+    numbers, ran = [0, 0], list[bytes]()
     for until in (float("inf"), 0.0):
         reach._run(ran.append, [str(tmp_path / "one")], until, numbers)
     assert (numbers, ran) == ([1, 1], [b"x"])
@@ -104,7 +104,7 @@ def test_the_page_and_the_results_have_the_lines(file: Path, store: Store) -> No
     assert '<i class="never">    9 \N{MINUS SIGN}             return 1</i>' in text
     assert '<i class="new">   10 +         return 0</i>' in text
     assert "jsonb-decode: no &lt;lines&gt;" in text
-    (module,) = results(run, "")["coverage"]
+    (module,) = results(run, "")["code"]
     assert module == {"module": "mine.reader", "lines": 6, "lines_reached": 5, "new": [10], "missing": [9]}
 
 

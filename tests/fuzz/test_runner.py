@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -156,11 +155,13 @@ def test_a_seed_that_would_be_cut_is_refused(
 def test_a_package_that_is_missing_is_named(
     toy: Callable[[str], Target], store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target = toy("clean")
-    monkeypatch.setitem(sys.modules, "toy_clean", None)
+    target = toy("peer")
+    monkeypatch.setattr(target.module(), "PACKAGE", "a-peer", raising=False)
+    monkeypatch.setattr(target.module(), "INSTRUMENT", ("a_peer",))
     campaign = fuzz(target, store=store)
-    assert "toy_clean" in campaign.states[0].trouble
+    assert campaign.states[0].trouble == "a-peer is not installed: pip install a-peer"
     assert campaign.exit_code == ExitCode.COULD_NOT_RUN
+    assert not list(store.directory.rglob("*"))
 
 
 def test_every_display_says_the_same_words(toy: Callable[[str], Target], store: Store) -> None:

@@ -207,6 +207,14 @@ def test_a_cluster_that_does_not_answer_is_said_at_once(
     assert f"nothing answers at {url}: " in capsys.readouterr().err
 
 
+def test_a_master_of_no_kind_is_said_before_java_starts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(session, "java_home", pytest.fail)
+    assert run(["matrix", "run", "images", "--master", "locl[2]", "--report", str(tmp_path / "report")]) == 3
+    assert "unknown master 'locl[2]'; expected local[N], spark://" in capsys.readouterr().err
+
+
 def test_spark_connect_without_its_packages_says_how_to_get_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -282,7 +290,7 @@ def test_what_the_work_answers_or_raises_comes_out() -> None:
 
 
 def test_executors_without_a_package_or_of_another_version_are_said() -> None:
-    with pytest.raises(SparkUnavailable, match="the executors have no package 'pyarrow': install"):
+    with pytest.raises(SparkUnavailable, match="the executors have no package 'pyarrow': pip install"):
         check_executors(_FakeSpark(RuntimeError("ModuleNotFoundError: No module named 'pyarrow'")))
     with pytest.raises(SparkUnavailable, match=r"the executors have Python 3.8.1 and binlog-lab 0.0; expected those"):
         check_executors(_FakeSpark(("3.8.1", "0.0", None)))

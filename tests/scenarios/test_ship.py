@@ -92,7 +92,7 @@ def test_executors_here_run_our_python_unless_another_is_named(monkeypatch: pyte
     [
         ("[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9", "PYSPARK_PYTHON before the session"),
         ('Cannot run program "python7": error=2, No such file', "the executors run python7, which is missing or of"),
-        ("ModuleNotFoundError: No module named 'pyarrow'", "no package 'pyarrow': install 'binlog-lab"),
+        ("ModuleNotFoundError: No module named 'pyarrow'", "no package 'pyarrow': pip install "),
     ],
 )
 def test_executors_of_another_python_are_named_in_a_sentence(problem: str, said: str) -> None:

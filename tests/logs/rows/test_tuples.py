@@ -226,7 +226,10 @@ def test_tables_types_and_body_choose() -> None:
             "splitBytes: is a former name of maxPartitionBytes; .* got both",
         ),
         ({"timestampType": "int"}, "option timestampType: expected TIMESTAMP or BIGINT, got 'int'"),
-        ({"table": "a.b"}, "option table: not known; expected one of path, paths, pathGlobFilter"),
+        (
+            {"table": "a.b"},
+            r"option table: not known \(did you mean tables\?\); expected one of path",
+        ),
         ({"path": ""}, "option path: expected a file, a directory or a pattern"),
         ({"paths": "[]"}, "option paths: expected a JSON array of paths"),
     ],

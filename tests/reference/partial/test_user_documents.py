@@ -38,6 +38,6 @@ def test_what_is_too_deep_stays_so_beside_a_bad_part() -> None:
 
 
 def test_sound_documents_have_the_bytes_of_the_reference() -> None:
-    value = {"a": [1, 2.5, None, True, "x", {"b": []}]}
+    value: Any = {"a": [1, 2.5, None, True, "x", {"b": []}]}
     assert encode(value) == encode_any(value)
     assert encode_any(nan)  # which 9.7.4 stores where a diff has it
