@@ -29,7 +29,7 @@ _STYLE: Final = """th small, th code { overflow-wrap: anywhere; white-space: nor
 .source { margin: 4px 0 14px; padding: 8px 0; }
 .source code { display: block; width: max-content; min-width: 100%; }
 .source i { display: block; padding-right: 14px; font-style: normal; color: var(--soft); white-space: pre; }
-.key b { padding: 1px 6px; border-radius: 4px; font-weight: 400; }
+.key b { white-space: nowrap; padding: 1px 6px; border-radius: 4px; font-weight: 400; }
 .key .new, .source .new { color: var(--good); background: var(--good-bg); }
 .key .never, .source .never { color: var(--bad); background: var(--bad-bg); }
 """

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from fuzz.runner.targets import Target
 
+_BUSY: Final = 5  # times the seconds of the processor, on the clock
 _START: Final = 60.0  # seconds that a busy machine may take for the imports of the process, and for its answer
 
 
@@ -90,7 +91,8 @@ def _written(folder: Path, contents: Iterable[bytes]) -> list[Path]:
 
 
 def count(given: Sequence[Inputs], seconds: float | None = None) -> Counted:
-    """The coverage of inputs in the modules of their targets, which have one place. ``seconds``: for all inputs.
+    """The coverage of inputs in the modules of their targets, which have one place. ``seconds``: how long the
+    processor may work on all inputs.
 
     Raises :class:`Unfit` where it cannot be counted.
     """
@@ -119,7 +121,7 @@ def count(given: Sequence[Inputs], seconds: float | None = None) -> Counted:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 check=False,
-                timeout=None if seconds is None else seconds + _START,
+                timeout=None if seconds is None else _BUSY * seconds + _START,
             )
         except subprocess.TimeoutExpired as problem:
             raise Unfit("lines could not be counted: one input did not come to its end") from problem
@@ -148,26 +150,40 @@ def main() -> None:
     loaded = [(load(words), inputs) for words, inputs in targets]
     for target, _ in loaded:
         begin(target)
-    until = float("inf") if order["seconds"] is None else time.monotonic() + order["seconds"]
+    clock = _Clock(order["seconds"])
     numbers = [0, 0]  # inputs that ran, and those that were left
     reports = []
     for phase in range(2):
         for target, inputs in loaded:
-            _run(target.check, inputs[phase], until, numbers)
-        counter.stop()
-        reports.append(_report(counter, home))
-        counter.start()
+            _run(target.check, inputs[phase], clock, numbers)
+        if phase == 1 or not clock.is_late:  # else nobody knows what the first inputs reach
+            counter.stop()
+            reports.append(_report(counter, home))
+            counter.start()
     counter.stop()
-    before, after = reports
+    before, after = reports[0], reports[-1]
     modules = [_facts(names[path], path, before[path], facts) for path, facts in after.items() if path in names]
     answer = {"inputs": numbers[0], "left": numbers[1], "modules": sorted(modules, key=itemgetter("module"))}
     Path(sys.argv[2]).write_text(json.dumps(answer), "utf-8")
 
 
-def _run(check: Callable[[bytes], None], inputs: Sequence[str], until: float, numbers: list[int]) -> None:
-    """Run inputs until the clock has a value."""
+class _Clock:
+    """The time for all inputs: seconds of the processor, and more of the clock, for a decoder that waits."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._processor = float("inf") if seconds is None else time.process_time() + seconds
+        self._until = float("inf") if seconds is None else time.monotonic() + _BUSY * seconds
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is over."""
+        return time.process_time() > self._processor or time.monotonic() > self._until
+
+
+def _run(check: Callable[[bytes], None], inputs: Sequence[str], clock: _Clock, numbers: list[int]) -> None:
+    """Run inputs as long as there is time."""
     for path in inputs:
-        late = time.monotonic() > until
+        late = clock.is_late
         numbers[late] += 1
         if not late:
             with suppress(Exception, SystemExit):  # the runner and the regressions report findings

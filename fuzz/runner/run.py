@@ -206,6 +206,9 @@ class Runner:
         if state.trouble or self._stop.is_set():
             state.uncounted = "no lines were counted: the run was broken off"
             return
+        if not state.target.code:
+            state.uncounted = "its code runs beside the fuzzer, where no lines are counted"
+            return
         state.phase = "counting"
         for finding in state.findings:
             if finding.kind == ERROR:  # no other one comes to its end

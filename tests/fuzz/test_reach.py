@@ -64,13 +64,16 @@ def test_lines_of_later_inputs_are_told_apart(toy: Callable[[str], Target], tmp_
     assert set(module.missing) < set(module.missing_before)
     assert 0 < module.branches_reached < module.branches
     assert module.lines_reached == module.lines - len(module.missing)
+    late = count([Inputs(toy("bug"), [tmp_path / "one"], [tmp_path / "two"])], -1)
+    assert (late.inputs, late.left) == (0, 2)
+    assert [one.missing for one in late.modules] == [one.missing_before for one in late.modules]
 
 
 def test_inputs_without_time_are_left(tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(b"x")
     numbers, ran = [0, 0], list[bytes]()
-    for until in (float("inf"), 0.0):
-        reach._run(ran.append, [str(tmp_path / "one")], until, numbers)
+    for seconds in (None, -1.0):
+        reach._run(ran.append, [str(tmp_path / "one")], reach._Clock(seconds), numbers)
     assert (numbers, ran) == ([1, 1], [b"x"])
 
 
