@@ -56,8 +56,8 @@ def decode(data: bytes) -> JsonValue:
         return None
     kind = data[0]
     if kind > 3:
-        if kind not in _KINDS:
-            raise _no_type(kind, 0)
+        if kind not in KINDS:
+            raise no_type(kind, 0)
         return decode_scalar(data, kind, 1, len(data))[0]
     # A writer spends at least three bytes on an entry, and all bytes of a string or key: what is more is shared.
     return _container(data, kind, 1, len(data), 0, [len(data) // 3 + 1, len(data)])
@@ -124,10 +124,10 @@ def decode_scalar(data: bytes | bytearray, kind: int, pos: int, end: int) -> tup
         if stop > end:
             raise _short("opaque value", pos, length, end)
         return Opaque(field_type, bytes(data[pos:stop])), stop
-    raise _no_type(kind, pos)
+    raise no_type(kind, pos)
 
 
-def _no_type(kind: int, offset: int) -> DecodeError:
+def no_type(kind: int, offset: int) -> DecodeError:
     """``offset``: that of the type byte; of a scalar alone, whose type byte stands elsewhere, that of its data."""
     return DecodeError(
         "bad-type", "no JSON value has this type byte", offset=offset, expected=_BAD_TYPE, got=f"{kind:#04x}"
@@ -135,7 +135,7 @@ def _no_type(kind: int, offset: int) -> DecodeError:
 
 
 _WIDTH: Final = {LITERAL: 1, INT16: 2, UINT16: 2, INT32: 4, UINT32: 4, INT64: 8, UINT64: 8, DOUBLE: 8}
-_KINDS: Final = frozenset((*range(LITERAL), *_WIDTH, STRING, OPAQUE))
+KINDS: Final = frozenset((*range(LITERAL), *_WIDTH, STRING, OPAQUE))
 
 
 def scalar_end(data: bytes | bytearray, kind: int, pos: int, end: int) -> int:
@@ -147,7 +147,7 @@ def scalar_end(data: bytes | bytearray, kind: int, pos: int, end: int) -> int:
         length, stop = read_varlen(data, pos + (kind == OPAQUE), end)
         stop += length
     else:
-        raise _no_type(kind, pos)
+        raise no_type(kind, pos)
     if stop > end:
         raise _short("scalar", pos, stop - pos, end)
     return stop
@@ -271,7 +271,7 @@ def _container(
             else:
                 append(_container(data, entry_kind, at, end, level, budget))
         except DecodeError as error:
-            if entry_kind not in _KINDS:
+            if entry_kind not in KINDS:
                 error.offset = values + len(out) * (5 if large else 3)
             raise error.at(f"[{len(out)}]") from None
     if kind > LARGE_OBJECT:

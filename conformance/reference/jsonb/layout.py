@@ -13,12 +13,13 @@ from typing import TypeAlias
 
 from conformance.reference.errors import CodecError, DecodeError, EncodeError, too_deep
 from conformance.reference.jsonb.decode import (
+    KINDS,
     bad_offset,
     container_header,
     decode,
-    decode_scalar,
     large_keys,
     large_values,
+    no_type,
     scalar_end,
     small_keys,
     small_values,
@@ -145,6 +146,9 @@ def _free(data: bytes, kind: int, start: int, end: int, level: int) -> int:
             free += _free(data, child, at, end, level + 1)
         elif child == STRING and data[at] < 0x80 and at + data[at] < end:
             covered = at + data[at] + 1
+        elif child not in KINDS:  # the first entry of this type: it would have ended here
+            width = 5 if kind & 1 else 3
+            raise no_type(child, values + width * bytes(data[values:values_end:width]).index(child))
         else:
             covered = scalar_end(data, child, at, end)
         free -= covered - at
@@ -218,7 +222,7 @@ def _check_inlined(view: View, index: int, child: View, end: int) -> None:
 def _scalar(view: View) -> tuple[Stored, int]:
     """A scalar in the one form that writers give it, and where it ends."""
     data, start = view.data, view.start
-    value, end = decode_scalar(data, view.kind, start, view.end)
+    value, end = view.scalar()
     if view.kind == STRING and isinstance(value, str):
         try:
             value.encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from conformance.reference.errors import CodecError, DecodeError, too_deep
-from conformance.reference.jsonb.decode import decode_scalar, read_varlen
+from conformance.reference.jsonb.decode import read_varlen
 from conformance.reference.jsonb.text import format_text
 from conformance.reference.jsonb.values import LARGE_ARRAY, MAX_DEPTH, OPAQUE, STRING
 from conformance.reference.jsonb.view import View, open_document
@@ -178,7 +178,7 @@ class _Reading:
         self.add(position, position + length, f"{prefix}key[{index}]", text)
 
     def _scalar(self, view: View, name: str) -> None:
-        value, end = decode_scalar(view.data, view.kind, view.start, view.end)
+        value, end = view.scalar()
         begin = view.start
         self._spend(0, end - begin, begin)
         if view.kind == OPAQUE:

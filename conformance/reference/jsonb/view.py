@@ -9,7 +9,15 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from conformance.reference.errors import DecodeError
-from conformance.reference.jsonb.decode import bad_offset, container_header, decode, decode_scalar, scalar_end
+from conformance.reference.jsonb.decode import (
+    KINDS,
+    bad_offset,
+    container_header,
+    decode,
+    decode_scalar,
+    no_type,
+    scalar_end,
+)
 from conformance.reference.jsonb.encode import INLINED_LARGE, INLINED_SMALL
 from conformance.reference.jsonb.values import (
     LARGE,
@@ -37,13 +45,15 @@ _NULL_DOCUMENT = b"\x04\x00"
 class View:
     """The value of type ``kind`` whose data starts at ``start``; containers end where their size says.
 
+    ``type_at`` is the position of the type byte: that of the value entry, or 0 for a root.
     ``values`` and ``values_end`` are the positions of the value entries, ``keys`` that of the key entries.
     """
 
-    __slots__ = ("count", "data", "end", "keys", "kind", "start", "values", "values_end")
+    __slots__ = ("count", "data", "end", "keys", "kind", "start", "type_at", "values", "values_end")
 
-    def __init__(self, data: bytes | bytearray, kind: int, start: int, end: int) -> None:
+    def __init__(self, data: bytes | bytearray, kind: int, start: int, end: int, type_at: int = 0) -> None:
         self.data = data
+        self.type_at = type_at
         self.kind = kind
         self.start = start
         self.end = end
@@ -124,8 +134,8 @@ class View:
         """The value of an element; ``index`` must be in bounds."""
         position, kind, offset = self.entry(index)
         if kind in (INLINED_LARGE if self.kind & 1 else INLINED_SMALL):
-            return View(self.data, kind, position + 1, self.end)
-        return View(self.data, kind, self._target(position, offset), self.end)
+            return View(self.data, kind, position + 1, self.end, position)
+        return View(self.data, kind, self._target(position, offset), self.end, position)
 
     def _target(self, entry: int, offset: int) -> int:
         """The position of the value of an entry that does not hold the value itself."""
@@ -145,6 +155,8 @@ class View:
         start = self._target(position, offset)
         if kind <= LARGE_ARRAY:
             return start, container_header(self.data, kind, start, self.end)[1]
+        if kind not in KINDS:
+            raise no_type(kind, position)
         return start, scalar_end(self.data, kind, start, self.end)
 
     def first_placed(self, start: int, stop: int, step: int = 1) -> int:
@@ -157,10 +169,16 @@ class View:
                 return index
         return -1
 
+    def scalar(self) -> tuple[JsonValue, int]:
+        """The value of a scalar, and the position after it."""
+        if self.kind not in KINDS:
+            raise no_type(self.kind, self.type_at)
+        return decode_scalar(self.data, self.kind, self.start, self.end)
+
     def value(self) -> JsonValue:
         """The decoded value."""
         if self.kind > LARGE_ARRAY:
-            return decode_scalar(self.data, self.kind, self.start, self.end)[0]
+            return self.scalar()[0]
         return decode(self.kind.to_bytes(1, "little") + bytes(self.data[self.start : self.end]))
 
 

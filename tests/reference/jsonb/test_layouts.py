@@ -92,7 +92,7 @@ def test_free_space_is_what_neither_keys_nor_values_take(*, large: bool) -> None
         ("02 0100 0900 0c 0700 05 61", "truncated", 8),
         ("02 0100 0900 0c 0700 ff 01", "truncated", 8),
         ("02 0100 0800 0c 0700 80", "truncated", 8),
-        ("02 0100 0900 0d 0700 00 00", "bad-type", 8),
+        ("02 0100 0900 0d 0700 00 00", "bad-type", 5),
     ],
 )
 def test_free_space_of_strings_that_are_cut_short_is_refused(stored: str, code: str, offset: int) -> None:

@@ -90,7 +90,7 @@ HOLE = "bytes that nothing points to"
 @pytest.mark.parametrize(
     ("parts", "code", "offset"),
     [
-        ([("0d", "type", "no type (0x0d)"), ("00", "hole", HOLE)], "bad-type", 1),
+        ([("0d", "type", "no type (0x0d)"), ("00", "hole", HOLE)], "bad-type", 0),
         ([("05", "type", "int16"), ("ff", "hole", HOLE)], "truncated", 1),
         ([("0f", "type", "opaque value"), ("f604030281", "hole", HOLE)], "truncated", 3),
         ([("02", "type", "small array"), ("0200", "count", "2 elements"), ("0c00", "size", "12 bytes"),
