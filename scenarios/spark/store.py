@@ -9,6 +9,9 @@ that is broken off goes on with the tasks that have none.
 
 from __future__ import annotations
 
+import errno
+import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from scenarios.digest import CellTally
@@ -17,13 +20,24 @@ from scenarios.spark.blocks import Blocks, ddl
 from scenarios.sql import RAW
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from scenarios.matrix import Matrix
 
 _COMMIT: Final = {"mapreduce.fileoutputcommitter.algorithm.version": "2"}
 KEPT: Final = 3_000_000
 """Up to so many rows are kept between questions: opening all files again and again takes longer."""
+
+
+@contextmanager
+def full_disk_at(place: str) -> Iterator[None]:
+    """Raise an OSError where Spark says in hundreds of lines that a disk is full."""
+    try:
+        yield
+    except Exception as error:
+        if (said := os.strerror(errno.ENOSPC)) in str(error):
+            raise OSError(errno.ENOSPC, said, place) from error
+        raise
 
 
 class SparkStore:
@@ -60,7 +74,9 @@ class SparkStore:
             return
         rows = self.spark.range(0, number, 1, number).mapInArrow(Blocks(self.matrix, group.tasks), ddl(self.matrix))
         written = rows.write.mode("append" if self.resumed else "overwrite").options(**_COMMIT)
-        written.option("compression", "zstd").parquet(self._place(group))
+        place = self._place(group)
+        with full_disk_at(place):
+            written.option("compression", "zstd").parquet(place)
 
     def _place(self, group: Group) -> str:
         return f"{self.path}/cells={group.cells[0]}-{group.cells[-1]}"
