@@ -1,4 +1,4 @@
-"""What becomes of an error of Spark that is one of the system."""
+"""Errors of Spark that are errors of the system."""
 
 from __future__ import annotations
 
