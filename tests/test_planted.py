@@ -12,6 +12,7 @@ from conformance.requirements.catalogue import REQUIREMENTS
 from tests.faults.catalogue import ROOT
 from tests.faults.census import benches, by_kinds, by_requirement, by_tests
 from tests.faults.page import PAGE, page
+from tests.live import PATIENCE
 from tests.planted import COLLECTED, LEAST, NO_REQUIREMENT, Planted, Tally, parts, planted_by, table
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def test_what_cannot_be_collected_is_told_with_its_reason(tmp_path: Path, files:
         f"pytest.main(['-q', '-p', 'no:cacheprovider', {str(tmp_path)!r}], plugins=[found]); found.by_requirement()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert done.returncode == 1
     assert "NotCollectedError: the tests could not be collected" in done.stderr

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.live import PATIENCE
+
 if TYPE_CHECKING:
     from conformance.servers.install.installation import Installation
 
@@ -63,7 +65,7 @@ def test_no_verdict_comes_from_a_program_that_is_not_the_servers(
     done = subprocess.run(
         [*command, *asked, "--updates", "100", "--report", str(report)],
         env={**os.environ, "BINLOG_LAB_CACHE": str(tmp_path / "cache"), "BINLOG_LAB_BUNDLE": ""},
-        capture_output=True, text=True, check=False, timeout=580,
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 3, done.stdout + done.stderr
     assert "CONFORMANT" not in done.stdout

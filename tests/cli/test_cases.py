@@ -20,6 +20,7 @@ from conformance.reference.binlog.files import decode_file
 from conformance.requirements.catalogue import REQUIREMENTS
 from conformance.requirements.deviations import load_deviations
 from conformance.servers.errors import ServerUnavailable
+from tests.live import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -261,7 +262,9 @@ def test_the_real_mysqlbinlog_reads_every_exported_log(exported: Path, installat
     logs = [str(exported / item.id / CAPTURE) for item in suite() if item.recording is not None]
     for log in logs:
         command = [*program, "--no-defaults", "-v", "--base64-output=DECODE-ROWS", "--verify-binlog-checksum", log]
-        done = subprocess.run(command, env={**os.environ, "TZ": "UTC"}, capture_output=True, check=False, timeout=60)
+        done = subprocess.run(
+            command, env={**os.environ, "TZ": "UTC"}, capture_output=True, check=False, timeout=PATIENCE
+        )
         assert done.returncode == 0, done.stderr
         assert done.stdout.count(b"### UPDATE ") > 0
 

@@ -22,6 +22,7 @@ from fuzz.campaigns.known import Known
 from fuzz.runner.alone.sandbox import InputOutcome
 from fuzz.runner.findings import Store
 from fuzz.runner.targets import Target, own_targets
+from tests.live import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -236,7 +237,7 @@ def test_an_interrupted_run_leaves_nothing_behind(tmp_path: Path, number: signal
             break
     assert len(processes_of(str(scratch))) == 2
     process.send_signal(number)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE)
     if number != signal.SIGKILL:
         assert process.returncode == 4
         assert "incomplete" in out

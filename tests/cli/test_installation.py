@@ -11,7 +11,7 @@ import pytest
 
 from conformance.cli.installation import PACKAGES, require_own_packages
 from conformance.user_errors import CouldNotRun
-from tests.live import environment
+from tests.live import PATIENCE, environment
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,7 +58,7 @@ def test_a_package_of_the_working_directory_is_named(tmp_path: Path) -> None:
     other(tmp_path)
     command = [sys.executable, "-m", "conformance", "--version"]
     done = subprocess.run(
-        command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False, timeout=60
+        command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert done.returncode == 3
     assert "Python finds another package fuzz before that of binlog-lab" in done.stderr

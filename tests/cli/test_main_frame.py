@@ -18,7 +18,7 @@ from conformance.interrupts import Terminated
 from conformance.report.directory import ReportDirectory
 from conformance.user_errors import CouldNotRun, InputCorrupt, Usage
 from conformance.version import __version__
-from tests.live import environment
+from tests.live import PATIENCE, environment
 from tests.report.synthetic_stream import green
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def test_sigterm_ends_a_command_through_its_finally_blocks(tmp_path: Path) -> No
         assert lab.stdout is not None
         assert lab.stdout.readline() == "ready\n"
         lab.send_signal(signal.SIGTERM)
-        _, messages = lab.communicate(timeout=30)
+        _, messages = lab.communicate(timeout=PATIENCE)
     assert lab.returncode == 4
     assert (tmp_path / "cleaned").exists()
     assert "interrupted by SIGTERM" in messages
@@ -193,7 +193,9 @@ def test_an_interrupt_amid_the_end_of_a_generator_is_not_lost(kind: str) -> None
         "sys.argv = ['binlog-lab', 'conformance']\n"
         "main()\n"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert (ended.returncode, ended.stdout) == (4, "")
     assert "interrupted" in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -216,7 +218,9 @@ def test_an_interrupt_that_hides_behind_another_error_is_not_lost(hiding: str) -
         "sys.argv = ['binlog-lab', 'conformance']\n"
         "main()\n"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (4, "", "\nbinlog-lab: interrupted\n")
 
 

@@ -23,6 +23,7 @@ from conformance.servers.auto import parse_server_option
 from conformance.servers.specs import parse_spec
 from conformance.subjects.specs import parse_subject
 from tests.docs.pages import PAGES
+from tests.live import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -159,7 +160,7 @@ def _judge(place: Path, source: str, **given: str) -> int:
     inputs = {name: _filled(value, defaults | given) for name, value in JUDGE["env"].items()}
     files = {name: str(place / name) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}
     done = subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", JUDGE["run"]], cwd=place, check=False, timeout=120,
+        ["bash", "-eo", "pipefail", "-c", JUDGE["run"]], cwd=place, check=False, timeout=PATIENCE,
         env={"PATH": os.environ["PATH"], "RUNNER_TEMP": str(place), **inputs, **files},
     )  # fmt: skip
     return done.returncode

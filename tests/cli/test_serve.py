@@ -14,6 +14,7 @@ import pytest
 
 from conformance.servers.wire.connection import Address, connect
 from tests.in_process import lab_here as lab
+from tests.live import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 LOG = ROOT / "docs/tutorials/orders.binlog"
@@ -38,7 +39,7 @@ def test_a_client_reads_what_is_served_until_ctrl_c() -> None:
                 found = list(events)
         assert b"".join(found).count(LOG.read_bytes()[4 + 123 :]) == 1
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=30)
+        out, err = child.communicate(timeout=PATIENCE)
         assert (child.returncode, out) == (0, "")
         assert "the source ends" in err
         assert "Traceback" not in err

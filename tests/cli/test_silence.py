@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conformance.requirements.volume import UPDATES, least_cases, shortfalls, unseen
+from tests.live import PATIENCE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,7 +96,7 @@ _OFTEN = ("returns at once", "exits", "a worker that does nothing")
 
 def silent(planted: str, folder: Path, *words: str) -> tuple[int, dict[str, Any], str]:
     program = [sys.executable, "-c", _SILENT.format(planted=PLANTED[planted]), str(folder / "report"), *words]
-    end = subprocess.run(program, capture_output=True, text=True, check=False, timeout=100)
+    end = subprocess.run(program, capture_output=True, text=True, check=False, timeout=PATIENCE)
     path = folder / "report" / "results.json"
     return end.returncode, json.loads(path.read_text("utf-8")) if path.is_file() else {}, end.stdout + end.stderr
 
@@ -151,7 +152,7 @@ def test_a_run_without_a_server_says_how_few_of_its_updates_it_looked_at(tmp_pat
     """Recorded blocks are judged whole: of one update that is asked for, fifty are, and no share is above 100 %."""
     command = [sys.executable, "-m", "conformance", "conformance", "--server", "none", "-r", "FR2", "--updates", "1"]
     done = subprocess.run(
-        [*command, "--report", str(tmp_path / "report")], capture_output=True, text=True, check=False, timeout=300
+        [*command, "--report", str(tmp_path / "report")], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert "updates 50 of 50 (100 %)" in done.stdout + done.stderr
     words = "Only 100 of the 4,000 updates that were recorded were looked at."  # of two servers

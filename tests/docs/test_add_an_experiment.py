@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from tests.docs.test_tutorials import COMMANDS, Step, matches, steps
+from tests.live import PATIENCE
 
 if TYPE_CHECKING:
     from conformance.servers.install.installation import Installation
@@ -48,7 +49,7 @@ def run(step: Step, directory: Path) -> str:
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(directory), "COLUMNS": "120", "PYTEST_ADDOPTS": ""}
     done = subprocess.run(
         [*COMMANDS[step.language], step.code], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=False, timeout=300,
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, f"{step.code}\n{done.stdout}\n{done.stderr}"
     return done.stdout

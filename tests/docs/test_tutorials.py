@@ -13,6 +13,8 @@ from typing import Final
 
 import pytest
 
+from tests.live import PATIENCE
+
 ROOT: Final = Path(__file__).parents[2]
 TUTORIALS: Final = ROOT / "docs" / "tutorials"
 PAGES: Final = sorted(path for path in TUTORIALS.glob("*.md") if path.name != "index.md")
@@ -123,7 +125,7 @@ def run(step: Step, folder: Path, environment: dict[str, str]) -> None:
         return
     done = subprocess.run(
         [*COMMANDS[step.language], step.code], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=False, timeout=300,
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, f"{step.code}\n{done.stdout}\n{done.stderr}"
     if step.shown is not None:
@@ -152,7 +154,7 @@ def lacks_go_modules(environment: dict[str, str]) -> str:
     """Why Go cannot fetch a module here, or nothing."""
     asked = subprocess.run(
         ["go", "list", "-m", "github.com/go-mysql-org/go-mysql@latest"], env=environment | {"GOFLAGS": "-mod=mod"},
-        cwd="/", capture_output=True, text=True, check=False, timeout=60,
+        cwd="/", capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     return "" if asked.returncode == 0 else "go cannot fetch modules on this machine"
 

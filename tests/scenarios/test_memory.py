@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.live import PATIENCE
+
 SCRIPT = """
 import subprocess, sys
 from scenarios.spark.memory import Sampler
@@ -34,7 +36,7 @@ def test_a_child_that_runs_no_program_yet_counts_as_nothing(tmp_path: Path) -> N
     java = tmp_path / "java"
     shutil.copy(Path("/bin/sh").resolve(), java)
     run = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(java)], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", SCRIPT, str(java)], capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     first, second = run.stdout.splitlines()
     resident, children = map(int, second.split())

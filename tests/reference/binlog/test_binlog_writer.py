@@ -24,6 +24,7 @@ from conformance.reference.event_types import EventType
 from conformance.reference.jsonb.encode import encode
 from conformance.reference.tables.columns import PartialJson
 from conformance.reference.tables.definitions import Column, Table, table_map
+from tests.live import PATIENCE
 from tests.written_logs import row_group
 
 if TYPE_CHECKING:
@@ -225,7 +226,7 @@ def test_the_real_mysqlbinlog_reads_a_file_made_by_hand(mysqlbinlog: list[str], 
         "--verify-binlog-checksum",
         str(path),
     ]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.count("### INSERT INTO `d`.`t`") == _ROWS
     assert answer.stdout.count("###   @2=JSON_REPLACE(@2, '$.n', 2)") == 2
