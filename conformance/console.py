@@ -12,8 +12,6 @@ from codecs import getincrementaldecoder
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import click
-
 from conformance.messages import printable
 
 if TYPE_CHECKING:
@@ -24,17 +22,25 @@ if TYPE_CHECKING:
 
 def narrate(message: str) -> None:
     """Tell the user what the command is doing, on stderr."""
+    import click  # takes longer than some commands, most of which say nothing
+
     click.echo(printable(message), file=sys.stderr)
 
 
 def error(message: str) -> None:
     """Print an error on stderr. The word "error" is red on a terminal; colour is never the only sign."""
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {printable(message)}", file=sys.stderr)
+    _marked("error:", "red", message)
 
 
 def warn(message: str) -> None:
     """Print a warning on stderr; the command goes on."""
-    click.echo(f"{click.style('warning:', fg='yellow', bold=True)} {printable(message)}", file=sys.stderr)
+    _marked("warning:", "yellow", message)
+
+
+def _marked(word: str, colour: str, message: str) -> None:
+    import click
+
+    click.echo(f"{click.style(word, fg=colour, bold=True)} {printable(message)}", file=sys.stderr)
 
 
 class Output:

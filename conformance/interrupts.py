@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -99,6 +98,8 @@ def _again(unraisable: sys.UnraisableHookArgs) -> None:
     From another thread and a moment later, because an exception of this hook would be dropped as well.
     """
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        import threading
+
         number = signal.SIGTERM if issubclass(unraisable.exc_type, Terminated) else signal.SIGINT
         again = threading.Timer(_MOMENT, os.kill, (os.getpid(), number))
         again.daemon = True

@@ -10,7 +10,7 @@ from importlib import import_module, resources
 import click
 import pytest
 
-from conformance.cli.main import COMMANDS
+from conformance.cli.program import COMMANDS
 from conformance.version import __version__
 from tests.repository import ROOT, UNPACKED, tracked
 from tests.systems.blocks import blocks

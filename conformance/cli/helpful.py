@@ -31,9 +31,11 @@ class Entry(NamedTuple):
 def table() -> dict[str, Any]:
     """Read the table: ``kinds`` of exit codes, ``groups`` of options, ``commands``."""
     import tomllib  # only a help needs it
-    from importlib.resources import files
+    from pkgutil import get_data
 
-    return tomllib.loads(files("conformance.cli").joinpath(_DATA).read_text("utf-8"))
+    data = get_data("conformance.cli", _DATA)
+    assert data is not None
+    return tomllib.loads(data.decode("utf-8"))
 
 
 def kinds() -> dict[str, dict[int, str]]:

@@ -7,7 +7,7 @@ Python takes the first folder of a name on ``sys.path``, which may be one in the
 from __future__ import annotations
 
 from importlib.machinery import PathFinder
-from pathlib import Path
+from os.path import dirname, exists, join, realpath  # pathlib takes longer to import than a file's SDI to read
 from typing import Final
 
 from conformance.user_errors import CouldNotRun
@@ -20,21 +20,26 @@ _REMEDY: Final = (
 )
 
 
-def require_own_packages(place: Path = Path(__file__).parents[2]) -> None:
+def require_own_packages(place: str = dirname(dirname(dirname(__file__)))) -> None:  # noqa: PTH120 - see the import
     """Raise :class:`CouldNotRun` unless Python finds each package in ``place``, as we wrote it."""
     for name in PACKAGES:
-        begin = place / name / "__init__.py"
+        begin = join(place, name, "__init__.py")  # noqa: PTH118
         found = PathFinder.find_spec(name)
-        first = Path(found.origin) if found is not None and found.origin is not None else begin
-        if not begin.exists():
+        first = found.origin if found is not None and found.origin is not None else begin
+        if not exists(begin):  # noqa: PTH110
             said = f"the package {name} of {DISTRIBUTION} is gone: there is no {begin}"
-        elif DISTRIBUTION not in begin.read_text("utf-8", "replace"):
+        elif DISTRIBUTION not in _text(begin):
             said = f"the package {name} of {DISTRIBUTION} was overwritten: {begin} is not ours"
-        elif first.resolve() != begin.resolve():
+        elif realpath(first) != realpath(begin):
             said = f"Python finds another package {name} before that of {DISTRIBUTION}: {first}"
         else:
             continue
         raise CouldNotRun(said + _others(name), hint=_REMEDY)
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+        return file.read()
 
 
 def _others(name: str) -> str:

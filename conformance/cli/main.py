@@ -1,8 +1,7 @@
-"""The ``binlog-lab`` command: finds the subcommand, and turns every way of ending into an exit code.
+"""The ``binlog-lab`` command: turns every way of ending into an exit code.
 
-Each subcommand is a module ``conformance.cli.NAME`` with an attribute ``command``. The module is imported only when the
-subcommand runs. So ``--help`` answers at once, and a missing optional library affects only the subcommands that need
-it.
+The library of the command line takes longer to import than some commands to work. So a command with files alone goes
+without it (``FILES_ALONE``); all others are those of :mod:`.program`.
 """
 
 from __future__ import annotations
@@ -13,17 +12,13 @@ import io
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
-import click
-
-from conformance.cli.groups import NamedCommands
 from conformance.cli.installation import require_own_packages
 from conformance.console import TerminalText, error, narrate
 from conformance.exit_code import ExitCode
 from conformance.interrupts import Terminated, handle_interrupts, interrupted
 from conformance.user_errors import UserError
-from conformance.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,67 +30,9 @@ COMPLETE_VARIABLE = (
 DEBUG_VARIABLE = "BINLOG_LAB_DEBUG"
 SIGNALLED = 128  # shells report a program that a signal ended as 128 + the signal's number
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
-
-COMMANDS: dict[str, str] = {
-    "conformance": "Judge servers and decoders against the requirements, write a report.",
-    "decode": "Print binary logs as mysqlbinlog does, or as JSON lines, CSV, Parquet, SQL.",
-    "apply": "Replay binary logs from an empty state, print the final tables.",
-    "check": "Say what binary logs will do to their readers, tool by tool.",
-    "digest": "Say who writes what in binary logs, when and how much.",
-    "expand": "Rewrite a binary log with plain row events that every tool reads.",
-    "predict": "Predict the binary log of an update, byte for byte.",
-    "estimate": "Estimate what partial JSON saves, or would save, in binary logs.",
-    "explain": "Print the annotated hex of a binary log, or a requirement in words.",
-    "sdi": "Print the dictionary information in InnoDB data files, as ibd2sdi does.",
-    "lob": "List JSON documents in InnoDB data files, with their older versions.",
-    "rows": "Print the rows in InnoDB data files as JSON lines or INSERTs, deleted ones too.",
-    "servers": "List, install, start and stop real MySQL servers.",
-    "subjects": "List and install the built-in subjects: other people's decoders.",
-    "smoke": "Prove the adapter of a decoder, step by step.",
-    "serve": "Serve binary logs to any client, without a MySQL server.",
-    "restarts": "Cut clients off everywhere, and count what they lose or repeat.",
-    "replay": "Run a stored Case again, or print it as SQL.",
-    "cases": "List, show, export and extend the case suite.",
-    "fuzz": "Fuzz decoders and servers; replay and minimise findings.",
-    "explore": "Run random workloads on real servers; find what no fixed check can.",
-    "matrix": "Judge many generated updates against size budgets (scenario matrices).",
-    "report": "Render a report again from its run.jsonl.",
-    "diff": "Compare two runs: what fails anew, what is fixed.",
-    "doctor": "Show what is available here, what is missing, and how to get it.",
-    "help": "Print the help of a command or subcommand.",
-}
+FILES_ALONE: Final = {"sdi": ("conformance.data_files.dictionary_information", "print_dictionary")}
 # Commands whose interrupted run is incomplete (exit code 4); the others just stop.
 RUNS = frozenset({"conformance", "explore", "fuzz", "matrix", "replay", "restarts", "servers", "smoke", "subjects"})
-
-
-class LazyGroup(NamedCommands):
-    """A group that knows its commands by name and one line, and imports one only when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names in the order in which the help lists them."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the module of the command."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = importlib.import_module(f"conformance.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.group(
-    cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-)
-@click.version_option(__version__, "-V", "--version", prog_name=PROGRAM)
-def cli() -> None:
-    """Conformance test kit and fuzzing lab for MySQL's partial-JSON row events."""
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -103,24 +40,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     is_run = bool(RUNS.intersection(arguments[:1]))
     try:
-        if instruction := os.environ.get(COMPLETE_VARIABLE):
-            return _complete(instruction)
-        require_own_packages()
-        # Not cli.main(): that ends a broken pipe with exit code 1, which means something else here.
-        with cli.make_context(PROGRAM, list(arguments)) as context:
-            result = cli.invoke(context)
+        result = _result(arguments)
         sys.stdout.flush()
-    except click.exceptions.Exit as problem:
-        return problem.exit_code
-    except click.UsageError as problem:
-        _usage(problem)
-        return problem.exit_code
-    except (click.ClickException, UserError) as problem:
+    except UserError as problem:
         if hidden := interrupted():
             return _interrupted(hidden, is_run=is_run)
-        _failed(problem)
+        error(str(problem))
+        if problem.hint:
+            narrate(problem.hint)
         return problem.exit_code
-    except (KeyboardInterrupt, click.Abort) as stop:
+    except KeyboardInterrupt as stop:
         return _interrupted(stop, is_run=is_run)
     except BrokenPipeError:
         # The reader of the output has closed it (``| head``): stay quiet, as other programs do.
@@ -137,40 +66,25 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return result if isinstance(result, int) else int(ExitCode.OK)
 
 
+def _result(arguments: Sequence[str]) -> object:
+    """Whatever the command returns. Options, and files that look like them, need the library of the command line."""
+    if instruction := os.environ.get(COMPLETE_VARIABLE):
+        from conformance.cli.program import complete
+
+        return complete(PROGRAM, COMPLETE_VARIABLE, instruction)
+    require_own_packages()
+    name, *files = arguments or ("",)
+    if name in FILES_ALONE and files and not any(file.startswith("-") for file in files):
+        module, function = FILES_ALONE[name]
+        return getattr(importlib.import_module(module), function)(files)
+    from conformance.cli.program import invoke
+
+    return invoke(PROGRAM, arguments)
+
+
 def _interrupted(stop: BaseException, *, is_run: bool) -> int:
     narrate(f"\n{PROGRAM}: interrupted" + (f" by {stop}" if isinstance(stop, Terminated) else ""))
     return int(ExitCode.INCOMPLETE) if is_run else SIGNALLED + signal.SIGINT
-
-
-def _complete(instruction: str) -> int:
-    """Print the script that completes commands in a shell, or the completions that the script asks for."""
-    from click.shell_completion import shell_complete
-
-    code = shell_complete(cli, {}, PROGRAM, COMPLETE_VARIABLE, instruction)
-    if code:
-        error(f"{COMPLETE_VARIABLE}={instruction}: expected bash_source, zsh_source or fish_source")
-        return int(ExitCode.USAGE)
-    return int(ExitCode.OK)
-
-
-def _usage(problem: click.UsageError) -> None:
-    """Print a usage error in the style of the other errors, and say where the help is."""
-    if isinstance(problem, click.exceptions.NoArgsIsHelpError):
-        narrate(problem.format_message())
-        return
-    message = problem.format_message()
-    error(f"{message[:1].lower()}{message[1:]}".rstrip("."))
-    if problem.ctx is not None:
-        narrate(f"{problem.ctx.command_path} --help says how it is used")
-
-
-def _failed(problem: click.ClickException | UserError) -> None:
-    if isinstance(problem, click.ClickException):
-        problem.show(sys.stderr)
-        return
-    error(str(problem))
-    if problem.hint:
-        narrate(problem.hint)
 
 
 def _operating_system(problem: OSError) -> int:

@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 class Choice(NamedTuple):
     """The choice of what is printed of a file, and how."""
 
-    id: int | None
-    type: int | None
-    skip_data: bool
-    indented: bool
-    create: bool
+    id: int | None = None
+    type: int | None = None
+    skip_data: bool = False
+    indented: bool = True
+    create: bool = False
 
 
 def print_dictionary(
     files: Sequence[str],
-    choice: Choice,
+    choice: Choice = Choice(),  # noqa: B008 - a tuple
     *,
-    verify: bool,
-    keyring: Path | None,
-    dump_file: str | None,
-    server: str | None,
+    verify: bool = True,
+    keyring: Path | None = None,
+    dump_file: str | None = None,
+    server: str | None = None,
 ) -> int:
     """Print what is chosen of each file, or what differs from the server; return the exit code."""
     with ExitStack() as stack:

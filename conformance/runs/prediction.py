@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -102,6 +101,8 @@ def _document(text: str | None, hexadecimal: str | None, forms: JsonForms) -> by
 
 
 def _text_of(path: str) -> str:
+    from pathlib import Path
+
     try:
         return Path(path).read_text("utf-8")
     except OSError as problem:

@@ -16,8 +16,9 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from conformance.cli.helpful import OPTIONS, entry, grouped, path_of, said
-from conformance.cli.main import COMMANDS, PROGRAM, cli
+from conformance.cli.main import PROGRAM
 from conformance.cli.plugin import OPTIONS as PLUGIN_OPTIONS
+from conformance.cli.program import COMMANDS, cli
 from conformance.verdict import DEFINITIONS
 
 if TYPE_CHECKING:

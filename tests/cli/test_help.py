@@ -11,6 +11,7 @@ import click
 import pytest
 
 from conformance.cli import main as frame
+from conformance.cli import program
 from conformance.cli.helpful import entry, grouped, name_of, path_of, table
 from tests.cli.test_promises import ROOT
 from tests.cli.test_unread_logs import CELLS
@@ -42,7 +43,7 @@ def walk(command: click.Command, context: click.Context) -> Iterator[click.Conte
             yield from walk(found, click.Context(found, info_name=name, parent=context))
 
 
-COMMANDS = {path_of(found): found for found in walk(frame.cli, click.Context(frame.cli, info_name=frame.PROGRAM))}
+COMMANDS = {path_of(found): found for found in walk(program.cli, click.Context(program.cli, info_name=frame.PROGRAM))}
 
 
 def named(words: list[str]) -> str:
@@ -136,7 +137,7 @@ def test_help_of_what_is_no_command(words: tuple[str, ...], said: str) -> None:
 
 
 def test_runs_are_those_that_end_incomplete_when_they_are_interrupted() -> None:
-    runs = {path for path in COMMANDS if path in frame.COMMANDS and entry(path).kind == "run"}
+    runs = {path for path in COMMANDS if path in program.COMMANDS and entry(path).kind == "run"}
     assert runs - {"report"} <= frame.RUNS  # report says how the run ended
     assert {path.split()[0] for path in COMMANDS if 4 in (entry(path).codes or ())} <= frame.RUNS | {"report"}
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -216,3 +218,13 @@ def test_check_names_what_drifted(server: ProcessServer, tmp_path: Path) -> None
         assert "taken: flags: file '16417', server '16384'" in altered
         assert "taken: row format: file 'Dynamic', server 'Compact or Redundant'" in altered
         connection.execute("SET GLOBAL innodb_file_per_table = DEFAULT")
+
+
+def test_files_alone_need_no_library_of_the_command_line(general: Path) -> None:
+    program = (
+        "import sys\nfrom conformance.cli.main import run\ncode = run(sys.argv[1:])\n"
+        "sys.exit(code or ' '.join({'click', 'dataclasses', 'pathlib'} & set(sys.modules)) or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, "sdi", str(general)], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode() == lab("sdi", "--pretty", general).out

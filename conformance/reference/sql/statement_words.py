@@ -38,7 +38,7 @@ class Word(NamedTuple):
 
 _SHARED: Final = 4096  # words of a statement that are kept once each
 _SHORT: Final = 16  # characters of such a word at most
-_LETTERS: Final = r"(?:[0-9A-Za-z_$]++|[\u0080-\U0010ffff]++)++"  # one set of both would take long to compile
+_LETTERS: Final = r"(?:[0-9A-Za-z_$]++|[^\x00-\x7f]++)++"  # ranges beyond Latin 1 would take long to compile
 _NAME: Final = re.compile(_LETTERS)
 # The first group may give back what it took, and never does: what follows fits everywhere. One that gives nothing back
 # would lose two dashes that begin no comment under Python 3.11.2 (its issue 106052).

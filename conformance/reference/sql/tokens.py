@@ -47,19 +47,19 @@ class Token(NamedTuple):
         return shown(self.text if len(self.text) <= 40 else self.text[:37] + "...")
 
 
-# Letters in one set with the long range would be compiled to a table, which takes ten ms of every start; and two sets
-# of one character each would be joined to one.
+# Letters behind ASCII, U+0080 to U+FFFF: as that range they would take milliseconds of every start to compile.
+_BEHIND_ASCII: Final = r"[^\x00-\x7f\U00010000-\U0010ffff]"
 _TOKEN: Final = re.compile(
-    r"""[ \t\r\n\f\v]*(?:
+    rf"""[ \t\r\n\f\v]*(?:
       (?P<hex>[xX]'[^']*') | (?P<bit>[bB]'[^']*')
-    | (?P<hexadecimal>0x[0-9a-fA-F]+(?![0-9A-Za-z_$\u0080-\uffff]))
-    | (?P<binary>0b[01]+(?![0-9A-Za-z_$\u0080-\uffff]))
+    | (?P<hexadecimal>0x[0-9a-fA-F]+(?![0-9A-Za-z_$]|{_BEHIND_ASCII}))
+    | (?P<binary>0b[01]+(?![0-9A-Za-z_$]|{_BEHIND_ASCII}))
     | (?P<float>(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+)
     | (?P<decimal>[0-9]+\.[0-9]*|\.[0-9]+)
     | (?P<integer>[0-9]+)
     | (?P<string>'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+")
     | (?P<name>`(?:[^`]|``)*+`)
-    | (?P<word>(?:[A-Za-z_$]++|[\u0080-\uffff]++)(?:[0-9A-Za-z_$]++|[\u0080-\uffff]++)*+)
+    | (?P<word>(?:[A-Za-z_$]++|{_BEHIND_ASCII}++)(?:[0-9A-Za-z_$]++|{_BEHIND_ASCII}++)*+)
     | (?P<symbol>->>?|-(?!-(?:\s|\Z))|/(?!\*)|[(),+*%])
     | (?P<end>\Z)
     )""",
@@ -67,7 +67,7 @@ _TOKEN: Final = re.compile(
 )
 _ESCAPE: Final = re.compile(r"\\(.)|''|\"\"", re.DOTALL)
 _ESCAPES: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
-_WORD_END: Final = re.compile(r"[0-9A-Za-z_$]++|[\u0080-\uffff]++")
+_WORD_END: Final = re.compile(rf"[0-9A-Za-z_$]++|{_BEHIND_ASCII}++")
 
 
 def outside(message: str, *, offset: int | None = None, expected: object = None, got: object = None) -> Unsupported:
