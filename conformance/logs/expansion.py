@@ -121,8 +121,7 @@ def _write(target: Path, pieces: Iterator[bytes]) -> None:
         with ExitStack() as undo:
             with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
                 undo.callback(_remove, file.name)
-                for piece in pieces:
-                    file.write(piece)
+                file.writelines(pieces)
             mask = os.umask(0)
             os.umask(mask)
             Path(file.name).chmod(0o666 & ~mask)

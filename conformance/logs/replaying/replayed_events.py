@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.console import narrate, warn
+from conformance.reference.binlog.rows import ROWS_TYPES
 from conformance.reference.text.event_filter import Choice
 from conformance.user_errors import InputCorrupt
 
@@ -42,8 +43,6 @@ def close(open_changes: int, prepared: int, changes: int) -> None:
 
 def is_rows(event: Event) -> bool:
     """Whether this is an event with rows."""
-    from conformance.reference.binlog.rows import ROWS_TYPES
-
     return event.header.type in ROWS_TYPES
 
 

@@ -9,7 +9,15 @@ from typing import ClassVar, Final
 from uuid import UUID
 
 from conformance.reference.binlog.gtid_set import encode_tag, read_tag
-from conformance.reference.cursor import Cursor, Decoded, Layout, encode_packed, encode_signed_varint, encode_varint
+from conformance.reference.cursor import (
+    Cursor,
+    Decoded,
+    Layout,
+    encode_packed,
+    encode_signed_varint,
+    encode_varint,
+    packed_size,
+)
 from conformance.reference.errors import DecodeError, EncodeError, Unsupported
 from conformance.reference.event_types import EventType
 
@@ -29,6 +37,7 @@ _ANONYMOUS: Final = int(EventType.ANONYMOUS_GTID)  # each look-up of a member co
 
 _FIRST: Final = Layout(gtid_flags="B", uuid="16s", gno="q")
 _CLOCK: Final = Layout(clock_type="B", last_committed="Q", sequence_number="Q")
+_LENGTH_OFFSET: Final = _FIRST.size + _CLOCK.size + 7  # where there is no original timestamp
 
 
 @lru_cache(maxsize=64)
@@ -274,6 +283,27 @@ def with_transaction_length(gtid: Gtid | GtidTagged, others: int, footer: int) -
         if total == length:
             return filled
         length = total
+
+
+def body_with_length(gtid: Gtid | GtidTagged, body: bytes, others: int, footer: int) -> bytes | None:
+    """The bytes of an event's body with the length of its whole group, arguments as :func:`with_transaction_length`.
+
+    ``None`` where they are not those that :meth:`Gtid.encode` makes: a newer writer may have more fields, and a length
+    may take more bytes than it needs. The form of type 33 has no other choice, so only its length is looked at.
+    """
+    if isinstance(gtid, GtidTagged):
+        return with_transaction_length(gtid, others, footer).encode() if gtid.encode() == body else None
+    assert gtid.transaction_length is not None
+    start = _LENGTH_OFFSET + (0 if gtid.original_commit_timestamp is None else 7)
+    old = encode_packed(gtid.transaction_length)
+    end = start + len(old)
+    if body[start:end] != old:
+        return None
+    rest = others + 19 + len(body) - len(old) + footer
+    length = rest + 1
+    while (total := rest + packed_size(length)) != length:
+        length = total
+    return body[:start] + encode_packed(length) + body[end:]
 
 
 def gtid_text(body: object) -> str | None:

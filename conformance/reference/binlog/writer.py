@@ -7,6 +7,7 @@ The writer does no I/O: every method returns the next bytes, so that files of an
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from struct import Struct
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from conformance.reference.binlog.event import Body
 
 
+_PLACE = Struct("<II")
 # A server writes the status variables in an order of its own, not by code: this one stands before the last.
 _UPDATE_STATUS = (*DEFAULT_STATUS[:-1], StatusInteger(Status.TABLE_MAP_FOR_UPDATE, 1), DEFAULT_STATUS[-1])
 
@@ -71,9 +73,10 @@ class FileWriter:
         placed = bytearray(event)
         length = len(event) + footer
         self.position += length
-        placed[9:13] = length.to_bytes(4, "little")
-        placed[13:17] = (self.position & 0xFFFFFFFF).to_bytes(4, "little")
-        return bytes(placed) + (crc32(placed).to_bytes(4, "little") if footer else b"")
+        _PLACE.pack_into(placed, 9, length, self.position & 0xFFFFFFFF)
+        if footer:
+            placed += crc32(placed).to_bytes(4, "little")
+        return bytes(placed)
 
     def group(self, gtid: Gtid | GtidTagged, bodies: Iterable[Body]) -> bytes:
         """A transaction: ``gtid`` with the computed length of the group, then ``bodies``."""

@@ -56,7 +56,7 @@ def apply_field(stored: bytes | None, field: bytes, dialect: Dialect = MYSQL) ->
             raise MysqlError(3142, "ER_INVALID_JSON_BINARY_DATA", "a DECIMAL in a diff has a digit too many")
     if not dialect.behaviour.stores_invalid_text:
         _refuse_invalid_text(diffs)
-    return apply_diffs(stored, diffs, dialect)
+    return _applied(stored, diffs, dialect)
 
 
 def _lies_deep(field: bytes) -> bool:
@@ -96,7 +96,10 @@ def apply_diffs(stored: bytes | None, diffs: Iterable[Diff], dialect: Dialect = 
     ``stored``. Raises :class:`EncodeError` for a diff without an Operation and a Path, and TypeError for a version's
     text in the place of a dialect.
     """
-    diffs, dialect = checked_diffs(diffs), checked_dialect(dialect)
+    return _applied(stored, checked_diffs(diffs), checked_dialect(dialect))
+
+
+def _applied(stored: bytes | None, diffs: tuple[Diff, ...], dialect: Dialect) -> bytes | None:
     if not diffs:
         if stored == b"":
             return encode(None)  # no bytes are read as JSON null, which now has bytes of its own (observed on 9.7.4)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.reference.binlog.event import encode_event
 from conformance.reference.binlog.format_description import FormatDescription
-from conformance.reference.binlog.gtid import Gtid, GtidTagged, with_transaction_length
+from conformance.reference.binlog.gtid import Gtid, GtidTagged, body_with_length
 from conformance.reference.binlog.header import HEADER_SIZE, MAGIC, Checksum, Flag, footer_size
 from conformance.reference.binlog.payload import TransactionPayload
 from conformance.reference.binlog.query import Query
@@ -25,7 +25,7 @@ from conformance.reference.event_types import EventType
 from conformance.reference.replay.mariadb_form import mariadb_body, mariadb_map, mariadb_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from conformance.reference.binlog.event import Body, Event
     from conformance.reference.binlog.header import Header
@@ -76,25 +76,28 @@ class Expansion:
         self._limit = limit
         self._mariadb = mariadb
         self._writer = FileWriter()
+        self._footer = footer_size(self._writer.format.algorithm)
         self._group = _Group()
         self._statement: _Statement | None = None
         self._inner, self._inner_position = b"", 0  # of the payload in work
         self.counts: Counter[str] = Counter()
 
-    def event(self, event: Event, raw: bytes) -> Iterator[bytes]:
-        """Take one event. ``raw``: its bytes in the file; not used for an event of a payload."""
+    def event(self, event: Event, raw: bytes) -> Iterable[bytes]:
+        """Take one event; returns what is to be written before the next one is taken: the group that ended before it.
+
+        ``raw``: its bytes in the file; not used for an event of a payload.
+        """
         if event.inner is None:
-            data = raw[: len(raw) - footer_size(self._writer.format.algorithm)]
+            data = raw[: len(raw) - self._footer]
         else:
             start, self._inner_position = self._inner_position, self._inner_position + event.header.length
             data = self._inner[start : self._inner_position]
         body = event.body
-        if event.header.type in _BETWEEN_GROUPS:
-            yield from self._end_group()
-        if isinstance(body, FormatDescription):
-            yield self._first(event, body, raw)
-        elif isinstance(body, LazyRows):
+        out = self.finish() if event.header.type in _BETWEEN_GROUPS else ()
+        if isinstance(body, LazyRows):
             self._rows(event, body, data)
+        elif isinstance(body, FormatDescription):
+            out = [*out, self._first(event, body, raw)]
         else:
             self._end_statement()
             self._full.other(event)
@@ -102,11 +105,12 @@ class Expansion:
                 self._inner, self._inner_position = body.uncompressed(self._limit), 0
                 self._group.changed = True
                 self.counts[event.name] += 1
-                return
+                return out
             body, data = self._other_form(event, body, data)
-            if isinstance(body, Gtid | GtidTagged):
+            if isinstance(body, (Gtid, GtidTagged)):
                 self._group.gtid = body
             self._group.events.append(data)
+        return out
 
     def _other_form(self, event: Event, body: Body, data: bytes) -> tuple[Body, bytes]:
         """The event in the words of the reader that the file is for."""
@@ -120,10 +124,6 @@ class Expansion:
             return body, data
         self._group.changed = True
         return other, _encoded(other, event.header)
-
-    def finish(self) -> Iterator[bytes]:
-        """End the file."""
-        yield from self._end_group()
 
     def _first(self, event: Event, body: FormatDescription, raw: bytes) -> bytes:
         if self._writer.position:
@@ -139,6 +139,7 @@ class Expansion:
             )
         self._full.other(event)
         self._writer.format = body
+        self._footer = footer_size(body.algorithm)
         self._writer.position = len(MAGIC) + len(raw)
         return MAGIC + raw
 
@@ -182,14 +183,13 @@ class Expansion:
 
     # --- groups ------------------------------------------------------------------------------------------------------
 
-    def _end_group(self) -> Iterator[bytes]:
-        """Write the transaction; the GTID of a rewritten one gets its new length."""
+    def finish(self) -> Iterable[bytes]:
+        """End the transaction, or the file; the GTID of a rewritten one gets its new length."""
         self._end_statement()
         group, self._group = self._group, _Group()
         if group.changed and group.gtid is not None and group.gtid.transaction_length is not None:
-            group.events[0] = _with_length(group, footer_size(self._writer.format.algorithm))
-        for event in group.events:
-            yield self._writer.place(event)
+            group.events[0] = _with_length(group, self._footer)
+        return map(self._writer.place, group.events)
 
 
 def _encoded(body: Body, header: Header) -> bytes:
@@ -215,9 +215,10 @@ def _with_length(group: _Group, footer: int) -> bytes:
     """The GTID event with the length of its rewritten transaction."""
     assert group.gtid is not None
     old = group.events[0]
-    if group.gtid.encode() != old[HEADER_SIZE:]:
+    others = sum(map(len, group.events)) - len(old) + footer * (len(group.events) - 1)
+    body = body_with_length(group.gtid, old[HEADER_SIZE:], others, footer)
+    if body is None:
         raise Unsupported(
             "gtid-form", "the GTID event has fields that cannot be written again", expected="the fields up to 9.7"
         )
-    others = sum(len(event) + footer for event in group.events[1:])
-    return old[:HEADER_SIZE] + with_transaction_length(group.gtid, others, footer).encode()
+    return old[:HEADER_SIZE] + body

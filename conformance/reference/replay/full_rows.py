@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from conformance.reference.binlog.rows import LazyRows, Row, RowsBody, included
+from conformance.reference.binlog.rows import LazyRows, Row, RowsBody
 from conformance.reference.dialect import SOURCE
 from conformance.reference.errors import CodecError, ReplayError
 from conformance.reference.event_types import EventType
 from conformance.reference.partial.apply import apply_field
 from conformance.reference.portable import shown
 from conformance.reference.replay.engine import Replay
+from conformance.reference.replay.table_state import image_columns
 from conformance.reference.tables.columns import PartialJson
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ class FullRows:
     def rows(self, event: RowsBody) -> RowsBody:
         """A PARTIAL_UPDATE_ROWS event as UPDATE_ROWS with whole documents."""
         table = event.map()
-        full = replace(event, type=EventType.UPDATE_ROWS, rows=())
         rows = []
         for number, row in enumerate(event.rows):
             try:
@@ -66,17 +66,17 @@ class FullRows:
             except CodecError as error:
                 raise error.at(f"{table.schema}.{table.table}").at(f"rows[{number}]") from None
             if self._replay is not None:
-                self._replay.row(full, changed)
+                self._replay.row(event, changed)
             rows.append(changed)
-        return replace(full, rows=tuple(rows))
+        return replace(event, type=EventType.UPDATE_ROWS, rows=tuple(rows))
 
     def _full(self, event: RowsBody, table: TableMap, row: Row) -> Row:
         assert row.before is not None
         assert row.after is not None
         count = len(table.columns)
-        before = dict(zip(included(event.before_columns or 0, count), row.before, strict=True))
+        before = dict(zip(image_columns(event.before_columns or 0, count), row.before, strict=True))
         values: list[Any] = []
-        for index, value in zip(included(event.after_columns or 0, count), row.after, strict=True):
+        for index, value in zip(image_columns(event.after_columns or 0, count), row.after, strict=True):
             if isinstance(value, PartialJson):
                 try:
                     stored: Any = before[index] if index in before else self._earlier(table, before, index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.reference.cursor import included
@@ -29,8 +30,7 @@ from conformance.reference.replay.values.new_columns import NOW, default_value, 
 from conformance.reference.tables import columns as types
 from conformance.reference.tables.charsets import BINARY
 from conformance.reference.tables.columns import ColumnType, value_size
-from conformance.reference.tables.metadata import ColumnInfo, Field, Numbers, PrefixKey
-from conformance.reference.tables.table_map import GENERATED_INVISIBLE_PK
+from conformance.reference.tables.metadata import ColumnInfo, Field
 from conformance.reference.text.columns import INTEGERS
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from conformance.reference.sql.definition_reader import TableName
     from conformance.reference.tables.table_map import TableMap
 
+image_columns: Final = lru_cache(maxsize=64)(included)  # each row asks for two, and a log has few different ones
 _NO_INFO: Final = ColumnInfo(ColumnType(types.NULL), nullable=True)
 
 
@@ -152,14 +153,7 @@ class TableState:
         """Indexes of the columns of the primary key, as far as it is known: from DDL, from metadata, or generated."""
         if self.columns is not None and self.key:
             return tuple([self.place(name) for name in self.key])
-        if self.map is None:
-            return ()
-        for item in self.map.metadata:
-            if isinstance(item, PrefixKey):
-                return tuple([index for index, _ in item.parts])
-            if isinstance(item, Numbers) and item.field == Field.SIMPLE_PRIMARY_KEY:
-                return item.numbers
-        return (0,) if self.map.flags & GENERATED_INVISIBLE_PK else ()
+        return () if self.map is None else self.map.key_columns
 
     # --- changes of the definition -----------------------------------------------------------------------------------
 
@@ -437,7 +431,7 @@ class TableState:
     def given(self, bitmap: int | None, values: Sequence[Any] | None) -> dict[int, Any]:
         """The values of an image by column, numbers with the sign that the column has."""
         assert self.map is not None
-        image = dict(zip(included(bitmap or 0, len(self.map.columns)), values or (), strict=True))
+        image = dict(zip(image_columns(bitmap or 0, len(self.map.columns)), values or (), strict=True))
         for index, bits in self.unsigned.items():
             if image.get(index) is not None:
                 image[index] &= bits
@@ -481,10 +475,11 @@ class TableState:
         """The row of a before image: by the primary key if it is known, else by all values of the image."""
         assert self.map is not None
         key = self.key_columns()
-        whole = not key or any(column not in image for column in key)
+        if key and image.keys() >= {*key}:
+            return next(self._index(key).numbers(tuple([image[column] for column in key])), None)
         # Two servers may lay out equal documents differently, so those are compared by value.
-        documents = [index for index in self.map.json_columns if whole and index in image]
-        columns = tuple([index for index in sorted(image) if index not in documents]) if whole else key
+        documents = [index for index in self.map.json_columns if index in image]
+        columns = tuple([index for index in sorted(image) if index not in documents])
         for number in self._index(columns).numbers(tuple([image[column] for column in columns])):
             values = self.rows[number]
             if all(same_document(values[column], image[column]) for column in documents):

@@ -78,6 +78,8 @@ class UndoLog:
 
     def clear(self) -> None:
         """Forget all changes: they stay."""
+        if not self._count:
+            return
         self._parts.clear()
         self._count = 0
 

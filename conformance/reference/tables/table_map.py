@@ -14,8 +14,11 @@ from conformance.reference.tables.metadata import (
     MAX_COLUMNS,
     SHIPPED,
     ColumnInfo,
+    Field,
     MetadataField,
     MetadataRules,
+    Numbers,
+    PrefixKey,
     describe,
     encode_metadata,
     read_metadata,
@@ -61,6 +64,16 @@ class TableMap(Decoded):
         return tuple(index for index, column in enumerate(self.columns) if column.type == JSON)
 
     @cached_property
+    def key_columns(self) -> tuple[int, ...]:
+        """Indexes of the columns of the primary key, as far as the metadata tell, or the flag for a generated one."""
+        for item in self.metadata:
+            if isinstance(item, PrefixKey):
+                return tuple([index for index, _ in item.parts])
+            if isinstance(item, Numbers) and item.field == Field.SIMPLE_PRIMARY_KEY:
+                return item.numbers
+        return (0,) if self.flags & GENERATED_INVISIBLE_PK else ()
+
+    @cached_property
     def described(self) -> tuple[ColumnInfo, ...]:
         """Every column with the facts of the optional metadata."""
         return self.more or describe(self.columns, self.nullable, self.metadata, self.rules)
@@ -78,7 +91,7 @@ class TableMap(Decoded):
     def forget_derived(self) -> None:
         """Drop what was computed from the fields. It is computed again where it is asked for."""
         self.plans.clear()
-        for name in ("unsigned", "json_columns", "described", "column_names"):
+        for name in ("unsigned", "json_columns", "key_columns", "described", "column_names"):
             self.__dict__.pop(name, None)
 
     @classmethod

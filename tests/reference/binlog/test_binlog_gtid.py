@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from conformance.reference.binlog.gtid import Gtid, GtidTagged, gtid_text, with_transaction_length
+from conformance.reference.binlog.gtid import Gtid, GtidTagged, body_with_length, gtid_text, with_transaction_length
 from conformance.reference.binlog.gtid_set import GtidEntry, PreviousGtids
 from conformance.reference.binlog.query import Query
 from conformance.reference.cursor import Cursor
@@ -92,9 +92,20 @@ def test_a_number_that_does_not_fit_is_an_encode_error(change: dict[str, int]) -
 @pytest.mark.parametrize("others", [100, 160, 165, 170, 171, 172, 173, 174, 65400, 65440, 65450, 65455, 65460, 1 << 24])
 @pytest.mark.parametrize("footer", [0, 4])
 def test_the_length_of_a_transaction_counts_itself(others: int, footer: int) -> None:
-    for gtid in (replace(_NO_ORIGINALS, commit_group_ticket=None), GtidTagged(uuid=_UUID, tag="t")):
+    for gtid in (replace(_NO_ORIGINALS, commit_group_ticket=None), _FULL, GtidTagged(uuid=_UUID, tag="t")):
         filled = with_transaction_length(gtid, others, footer)
         assert filled.transaction_length == others + 19 + len(filled.encode()) + footer
+        assert body_with_length(gtid, gtid.encode(), others, footer) == filled.encode()
+
+
+def test_a_length_in_more_bytes_than_it_needs_is_not_written_again() -> None:
+    long = replace(_FULL, transaction_length=100)
+    start = len(replace(long, immediate_server_version=None, original_server_version=None, commit_group_ticket=None,
+                        ).encode()) - 1  # fmt: skip
+    body = long.encode()
+    body = body[:start] + b"\xfc\x64\x00" + body[start + 1 :]
+    assert Gtid.decode(body) == long
+    assert body_with_length(long, body, 500, 4) is None
 
 
 _TAGGED = bytes.fromhex(
