@@ -1,13 +1,15 @@
 """Reading a large InnoDB data file: the dictionary information against ibd2sdi, every page, and every row and LOB.
 
-    python tests/benchmarks/bench_data_files.py [--megabytes 200] [--pairs 10] [--keep FILE] [--many FILE] [FILE]
+    python tests/benchmarks/bench_data_files.py [--megabytes N] [--pairs N] [--files N] [--keep FILE] [--many FILE]
+                                                [FILE]
 
 Without FILE a private MySQL server makes a table outside the repository: JSON documents of 300 bytes to 200 KB, in the
 rows and in LOBs, some of them updated in place. ``--keep`` stores its file. Each line is the median of whole processes:
 
 * ``sdi``: ``binlog-lab sdi`` against ibd2sdi, in turns, with the bytes that each of them reads. Of one table both read
-  a few pages, and the times are those of their starts; ``tables`` is a general tablespace of as many megabytes, with
-  ``--tables`` tables of 40 columns, and the output of both is compared;
+  a few pages, and the times are those of their starts. ``files`` is the same file so many times, all in one call here,
+  and one process a file there. ``tables`` is a general tablespace of as many megabytes, with ``--tables`` tables of 40
+  columns. The outputs are compared;
 * ``pages``: every page read and its checksum verified, which neither of the two does;
 * ``rows``: ``binlog-lab lob --no-documents``: every record of the table, every version of every LOB.
 """
@@ -47,6 +49,7 @@ _INSERT: Final = (
 )
 _TABLE: Final = "id INT PRIMARY KEY, name VARCHAR(50), doc JSON, KEY (name)"
 _UPDATE: Final = "UPDATE documents SET doc = json_set(doc, '$.name', 'x') WHERE id % 50 = 0"
+_RUN: Final = "import sys; sys.argv[0] = 'binlog-lab'; from conformance.cli.main import main; main()"
 _PAGES: Final = """
 import os, sys
 from conformance.data_files.tablespaces import tablespaces
@@ -121,6 +124,7 @@ def main() -> None:
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE")
     parser.add_argument("--megabytes", type=int, default=200)
     parser.add_argument("--pairs", type=int, default=10, help="how often each of sdi and ibd2sdi runs")
+    parser.add_argument("--files", type=int, default=1000, help="how often the file is given to one call; 0: never")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="where the data file is kept")
     parser.add_argument("--tables", type=int, default=1000, help="tables of the general tablespace; 0: without")
     parser.add_argument("--many", type=Path, metavar="FILE", help="the general tablespace, or where it is kept")
@@ -133,7 +137,12 @@ def main() -> None:
             make(installation, options.megabytes, file)
         size = file.stat().st_size / 1e6
         say(f"{file.name}: {size:.0f} MB")
-        compare("sdi", file, installation, options.pairs)
+        compare("sdi", [file], installation, options.pairs)
+        if options.files:
+            links = [Path(folder) / f"link_{number}.ibd" for number in range(options.files)]
+            for link in links:
+                link.symlink_to(file.absolute())
+            compare("files", links, installation, max(3, options.pairs // 3))
         for name, command in (
             ("pages", [sys.executable, "-c", _PAGES, str(file)]),
             ("rows", [sys.executable, "-m", "conformance", "lob", "--no-documents", str(file)]),
@@ -144,26 +153,31 @@ def main() -> None:
         if options.tables and not many.exists():
             make_tables(installation, options.tables, options.megabytes, many)
         if many.exists():
-            compare("tables", many, installation, max(1, options.pairs // 3))
+            compare("tables", [many], installation, max(1, options.pairs // 3))
 
 
-def compare(name: str, file: Path, installation: Installation, pairs: int) -> None:
-    """Run both programs in turns, and hold their outputs against each other."""
-    ours = [sys.executable, "-m", "conformance", "sdi", str(file)]
-    theirs = [*installation.program("ibd2sdi"), str(file)]
+def compare(name: str, files: list[Path], installation: Installation, pairs: int) -> None:
+    """Run both programs in turns, ours once and theirs for each file, and hold their outputs against each other."""
+    ours = [[sys.executable, "-c", _RUN, "sdi", *map(str, files)]]
+    theirs = [[*installation.program("ibd2sdi"), str(file)] for file in files]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    outputs = [subprocess.run(command, capture_output=True, check=True, env=environment).stdout
-               for command in (ours, theirs)]  # fmt: skip
+    outputs = [b"".join(subprocess.run(command, capture_output=True, check=True, env=environment).stdout
+                        for command in commands) for commands in (ours, theirs)]  # fmt: skip
     if outputs[0] != outputs[1]:
-        raise SystemExit(f"{file}: the outputs differ")
-    spent(ours)  # compiles the modules
-    found = [(spent(ours), spent(theirs)) for _ in range(pairs)]
+        raise SystemExit(f"{files[0]}: the outputs differ")
+    spent(ours[0])  # compiles the modules
+    found = [(_together(ours), _together(theirs)) for _ in range(pairs)]
     us, them = (median(pair[place].seconds for pair in found) for place in (0, 1))
     ratio = median(pair[0].seconds / pair[1].seconds for pair in found)
     say(f"{name:6} {1000 * us:.0f} ms CPU, ibd2sdi {1000 * them:.0f} ms: {ratio:.2f} times; {len(outputs[0]):,} bytes")
-    bare = [sys.executable, "-c", "import click"]
-    say(f"       of which Python and the command line's library {1000 * spent(bare).seconds:.0f} ms;"
+    bare = median(spent([sys.executable, "-c", "pass"]).seconds for _ in range(pairs))
+    say(f"       of which the start of Python {1000 * bare:.0f} ms;"
         f" read {found[0][0].read:,} bytes with its modules, ibd2sdi {found[0][1].read:,}")  # fmt: skip
+
+
+def _together(commands: list[list[str]]) -> Spent:
+    every = [spent(command) for command in commands]
+    return Spent(sum(one.seconds for one in every), sum(one.read for one in every))
 
 
 def say(text: str) -> None:

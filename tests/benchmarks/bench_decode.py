@@ -54,6 +54,7 @@ _TABLE = table_map(
     "FULL",
     table_id=108,
 )
+_REPLAYED = 1000  # rows
 _DIFF = PartialJson(b"\x00\x0a$.quantity\x03\x05\x07\x00")  # JSON_SET(j, '$.quantity', 7)
 
 
@@ -97,6 +98,25 @@ def transactions(shape: str, count: int) -> Iterator[bytes]:
     body = _SHAPES[shape]
     for number in range(1, count + 1):
         yield writer.group(gtid(number), row_group(_TABLE, body(number), xid=number, update=True))
+
+
+def replayable(count: int) -> Iterator[bytes]:
+    """The file in pieces: ``count`` updates as those of ``partial-minimal`` behind the inserts of their 1,000 rows.
+
+    Each update changes the number, so that a replay takes it.
+    """
+    writer = FileWriter(timestamp=1795154439)
+    yield writer.start()
+    for first in range(0, _REPLAYED, 100):
+        inserted = [Row(None, (key, document(2048, key))) for key in range(first, first + 100)]
+        body = rows_body(_TABLE, EventType.WRITE_ROWS, inserted)
+        yield writer.group(gtid(first + 1), row_group(_TABLE, body, xid=first + 1))
+    for number in range(count):
+        diff = PartialJson(_DIFF.diffs[:-2] + (number % 30_000 + 2).to_bytes(2, "little"))
+        row = Row((number % _REPLAYED,), (diff,))
+        body = rows_body(_TABLE, EventType.PARTIAL_UPDATE_ROWS, [row], before=[0], after=[1])
+        xid = _REPLAYED + number
+        yield writer.group(gtid(xid), row_group(_TABLE, body, xid=xid, update=True))
 
 
 def rows(data: bytes) -> int:
