@@ -75,6 +75,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Parse:
     """Parse a command line as the entry point does, and do nothing: the parameters of the commands that would run."""
     called: list[dict[str, Any]] = []
     monkeypatch.setattr(click.Command, "invoke", lambda self, context: called.append(dict(context.params)))
+    monkeypatch.setattr(frame, "FILES_ALONE", {})  # they are not parsed
     monkeypatch.chdir(tmp_path)
     for name in ("report", "report-before", "budget", "fuzzed"):
         (tmp_path / name).mkdir()
