@@ -37,7 +37,7 @@ def other(place: Path) -> None:
 
 
 def test_our_own_packages_are_taken(installed: Path) -> None:
-    require_own_packages(installed)
+    require_own_packages(str(installed))
 
 
 def test_an_overwritten_package_names_the_other_distribution(installed: Path) -> None:
@@ -45,13 +45,13 @@ def test_an_overwritten_package_names_the_other_distribution(installed: Path) ->
     with pytest.raises(
         CouldNotRun, match=r"fuzz of binlog-lab was overwritten: .*; it is also a package of fuzz 1\.0$"
     ):
-        require_own_packages(installed)
+        require_own_packages(str(installed))
 
 
 def test_a_package_that_went_with_another_distribution_is_named(installed: Path) -> None:
     (installed / "generators" / "__init__.py").unlink()
     with pytest.raises(CouldNotRun, match="the package generators of binlog-lab is gone"):
-        require_own_packages(installed)
+        require_own_packages(str(installed))
 
 
 def test_a_package_of_the_working_directory_is_named(tmp_path: Path) -> None:
