@@ -100,21 +100,21 @@ class Field(NamedTuple):
         return self.added <= version and (self.dropped is None or version < self.dropped)
 
 
-class IndexFormat:
+class IndexFormat(NamedTuple):
     """The fields of an index in physical order; ``keys`` of them are in node pointers.
 
     ``instant_fields``: how many fields existed before the first INSTANT ADD of 8.0.12 to 8.0.28.
-    ``node_nullable``: the number of NULL bits of a node pointer: of the columns from before the first INSTANT DDL.
     """
 
-    def __init__(
-        self, fields: tuple[Field, ...], keys: int, redundant: bool = False, instant_fields: int | None = None
-    ) -> None:
-        self.fields = fields
-        self.keys = keys
-        self.redundant = redundant
-        self.instant_fields = instant_fields
-        self.node_nullable = sum(field.nullable for field in fields[:instant_fields] if field.in_version(0))
+    fields: tuple[Field, ...]
+    keys: int
+    redundant: bool = False
+    instant_fields: int | None = None
+
+    @property
+    def node_nullable(self) -> int:
+        """The number of NULL bits of a node pointer: those of the columns from before the first INSTANT DDL."""
+        return sum(field.nullable for field in self.fields[: self.instant_fields] if field.in_version(0))
 
 
 class Record(NamedTuple):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from conformance.data_files.whole_file import read_dictionary, read_rows
 from conformance.reference.innodb import stored_tables
 from conformance.reference.innodb.lob import IndexedLob
-from conformance.reference.innodb.records import IndexFormat
 from conformance.reference.innodb.stored_tables import StoredTable
 from tests.subjects.faulty.reading import parse
 
@@ -162,10 +161,8 @@ class NoInstantDefaults(Reader):
 
         def without(entry: Any) -> Iterator[ClusteredIndex]:
             for index in sound(entry):
-                known = index.format
-                fields = tuple(field._replace(default=None) for field in known.fields)
-                plain = IndexFormat(fields, known.keys, known.redundant, known.instant_fields)
-                yield index._replace(format=plain)
+                fields = tuple(field._replace(default=None) for field in index.format.fields)
+                yield index._replace(format=index.format._replace(fields=fields))
 
         setattr(stored_tables, INDEXES, without)
 
