@@ -50,6 +50,8 @@ def ended(program: subprocess.Popen[str], place: Path) -> Ended:
         if size != said:
             said, since = size, now
         if now - since > PATIENCE:
+            program.kill()
+            program.wait()
             raise subprocess.TimeoutExpired(program.args, PATIENCE)
         time.sleep(0.02)
     return Ended(program.wait(), (place / "out").read_text("utf-8"), (place / "err").read_text("utf-8"))
