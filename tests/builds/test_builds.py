@@ -108,7 +108,8 @@ def test_data_has_an_origin_of_its_own() -> None:
     assert {name for name in bundled.groups()[0].files if data.fullmatch(name)} == {
         "conformance/cases/schema/case.schema.json", "conformance/harness/promoted_cases/invalid-text-in-a-diff.json",
         "conformance/report/schemas/results.schema.json", "conformance/report/schemas/stream.schema.json",
-        "docs/records/false-alarms.jsonl", "docs/records/settings.jsonl", "tests/systems/answers.json",
+        "docs/records/false-alarms.jsonl", "docs/records/settings.jsonl",
+        "tests/benchmarks/instructions.json", "tests/systems/answers.json",
     }  # fmt: skip
 
 

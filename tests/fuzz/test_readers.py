@@ -21,6 +21,7 @@ TEXTS = frozenset(("text", "sql"))  # parameters that hold a whole text, not a n
 ELSEWHERE = {
     "binlog/encrypted_file.py:encrypted": "writes; the target file-stream reads what it wrote",
     "binlog/mariadb/compression.py:compressed": "writes what our own encoder made",
+    "binlog/gtid.py:body_with_length": "writes: gives an event that was read another length",
     "binlog/header.py:kind_of": "looks at one byte, for the judges of captured logs (tests/judge/updates)",
     "binlog/payload.py:TransactionPayload.compress": "writes what our own encoder made",
     "binlog/writer.py:FileWriter.copy": "writes: gives an event that was read another position",

@@ -30,12 +30,12 @@ def _applied(change: Callable[[Any, bytes | None, Diffs, Any], bytes | None]) ->
     """``change`` applies diffs, with the right function as its first argument."""
 
     def plant(patch: pytest.MonkeyPatch) -> None:
-        right = apply.apply_diffs
+        right = apply._applied
 
         def applied(stored: bytes | None, diffs: Any, *dialect: Dialect) -> bytes | None:
             return change(lambda stored, diffs: right(stored, diffs, *dialect), stored, tuple(diffs), dialect)
 
-        patch.setattr(apply, "apply_diffs", applied)
+        patch.setattr(apply, "_applied", applied)
 
     return plant
 
