@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tests.benchmarks.bench_decode import transactions
-from tests.benchmarks.bench_programs import RUN
+from tests.benchmarks.bench_programs import RUN, Program, seconds
 from tests.builds.wheel import ROOT
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def counts(place: Path) -> dict[str, int]:
         none.write_bytes(next(pieces))
         log.write_bytes(none.read_bytes() + b"".join(pieces))
         if command not in empty:
-            counted(command, none)  # which leaves the bytecode of all modules
+            seconds(Program("", (sys.executable, "-c", RUN, *command.split()), ROOT, pure=True), none)  # for bytecode
             empty[command] = counted(command, none)
         found[f"{command}, {shape}"] = (counted(command, log) - empty[command]) // number
     return found
